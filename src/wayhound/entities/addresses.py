@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress, count
 
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.entities.places import (
@@ -198,9 +199,8 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
 def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
     lines = page.lines
     likely = tuple(hints)
-    for index, is_label in enumerate(map(_is_label, lines)):
-        if is_label:
-            yield from _labelled(page, index)
+    for index in compress(count(), map(_is_label, lines)):
+        yield from _labelled(page, index)
     for index in page.digit_lines:
         text = lines[index]
         anchors, street = _line_anchors(text, likely)

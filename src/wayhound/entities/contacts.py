@@ -163,6 +163,8 @@ _VANITY = re.compile(
     r"[\dA-Z](?:-?[\dA-Z]){6,8}(?!\w)"
 )
 _TOLL_FREE = re.compile(r"8[0345678]{2}\)?[-. ][\dA-Z-]*[A-Z]{3}")
+_NORTH_AMERICAN = frozenset({"US", "CA"})
+_TEN_DIGITS = re.compile(r"(?:1[-. ])?\(?([2-9]\d\d)\)?[-. /]{0,2}(\d{3})[-. ]?(\d{4})")
 _GROUPS = re.compile(r"\d[ ().\-/–‐]+\d")
 _SEVEN = re.compile(r"\d(?:\D{0,3}\d){6}")
 _LABEL = re.compile(
@@ -197,13 +199,10 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
         line_start = before.rfind("\n")
         same_line, above = before[line_start + 1 :], before[: max(0, line_start)].rsplit("\n", 1)[-1]
         label = same_line if same_line.strip(" :") else above
-        is_labelled = bool(_LABEL.search(label))
-        is_fax = not is_labelled and bool(_FAX.search(label))  # "Phone/Fax:" is a phone
+        is_labelled, is_fax = _label_kind(label)
         if _DATE.fullmatch(printed) or "\n" in printed:
             continue
-        if not is_labelled and (
-            _NOT_PHONE.search(same_line) or _BANK.search(same_line) or _BANK.search(above[-20:])
-        ):
+        if not is_labelled and _names_another_number(same_line, above[-20:]):
             continue
         first, slash, _ = printed.partition(" / ")
         contact = _checked(first, regions, labelled=is_fax or is_labelled) if slash else None
@@ -224,6 +223,20 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
                 confidence=sure,
                 country=country,
             )
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _label_kind(label: str) -> tuple[bool, bool]:
+    """Return whether a text says that a phone number follows, and whether it says so of a fax."""
+    is_labelled = _LABEL.search(label) is not None
+    return is_labelled, not is_labelled and _FAX.search(label) is not None  # "Phone/Fax:" is a phone
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _names_another_number(same_line: str, above: str) -> bool:
+    """Return True if the text before a number says that it is that of an account, a book or a register."""
+    patterns = (_NOT_PHONE, same_line), (_BANK, same_line), (_BANK, above)
+    return any(pattern.search(text) for pattern, text in patterns)
 
 
 def _phone_candidates(page: PageLines) -> Iterator[tuple[int, str]]:
@@ -291,10 +304,14 @@ def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
         text = "+" + text[1:].lstrip()
     if text.startswith("00"):
         text = "+" + text[2:].lstrip()
-    try:
-        number = phonenumbers.parse(text, region or None)
-    except phonenumbers.NumberParseException:
-        return None
+    if region in _NORTH_AMERICAN and (parts := _TEN_DIGITS.fullmatch(text)):
+        # the library takes half its time to find out what this shape says
+        number = phonenumbers.PhoneNumber(country_code=1, national_number=int("".join(parts.groups())))
+    else:
+        try:
+            number = phonenumbers.parse(text, region or None)
+        except phonenumbers.NumberParseException:
+            return None
     country = phonenumbers.region_code_for_number(number)  # `is_valid_number` would look for it once more
     if country is None or not phonenumbers.is_valid_number_for_region(number, country):
         return None
@@ -337,8 +354,8 @@ _REGISTER = re.compile(
 )
 
 
-_REGISTERS = re.compile(
-    "VAT|USt|UID|TVA|IVA|BTW|NIF|CIF|DIČ|NIP|CVR|ABN|CNPJ|GST|KvK|HRB|HRA|SIRE|KRS|REGON|IČ|RCS"
+_REGISTERS = (
+    "VAT USt UID TVA IVA BTW NIF CIF DIČ NIP CVR ABN CNPJ GST KvK HRB HRA SIRE KRS REGON IČ RCS".split()
 )
 
 
@@ -364,10 +381,13 @@ def is_profile(url: str) -> bool:
 
 def find_registrations(page: PageLines) -> Iterator[Contact]:
     """Yield VAT and register numbers, which are printed after their names."""
-    if not _REGISTERS.search(page.text):
-        return
-    for pattern, sure in ((_VAT, 0.85), (_REGISTER, 0.9)):
-        for match in pattern.finditer(page.text):
-            value = " ".join(match[1].split())
-            if sum(map(str.isdigit, value)) >= 4 and "\n" not in match[1]:
-                yield Contact("registration", value, match[1], *match.span(1), confidence=sure)
+    text = page.text
+    for name in _REGISTERS:
+        place = text.find(name)
+        while place >= 0:
+            for pattern, sure in ((_VAT, 0.85), (_REGISTER, 0.9)):
+                match = pattern.match(text, place)
+                value = " ".join(match[1].split()) if match else ""
+                if match and sum(map(str.isdigit, value)) >= 4 and "\n" not in match[1]:
+                    yield Contact("registration", value, match[1], *match.span(1), confidence=sure)
+            place = text.find(name, place + 1)

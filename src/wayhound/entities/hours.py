@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress, count
 
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.text.words import fold
@@ -100,31 +101,38 @@ class OpenHours:
 
 
 # A line without any of these has no hours; most lines of a page have none, and looking closer costs time.
-_HINT = re.compile(r"\d ?(?:[:.h]\d\d|[ap]\.? ?m\b|[AP]\.? ?M\b|[Uu]hr|hrs|h\b|[-–—~～] ?\d)")
+_HINT = re.compile(r"\d ?(?:[:.h]\d\d|[ap]\.? ?m\b|[AP]\.? ?M\b|[Uu]hr|hrs|h\b|[-–—~～] ?\d\d?(?!\d))")
 _NOON = re.compile(r"\b(?:12 ?)?(noon|midday|midnight)\b", re.IGNORECASE)
 _NO_MEAL = re.compile(r"\bno\b", re.IGNORECASE)
-_SHUT_WORD = re.compile(
-    "closed|geschlossen|ruhetag|fermé|cerrado|fechado|chiuso|gesloten|nieczynne|zavřeno|zaprto|stengt|lukket|stängt|"
-    "suljettu|定休|休み"
+_SHUT_WORDS = (
+    "closed geschlossen ruhetag fermé cerrado fechado chiuso gesloten nieczynne zavřeno zaprto stengt lukket stängt "
+    "suljettu 定休 休み".split()
 )
-
-
-@lru_cache(maxsize=CACHED_LINES)
-def _may_have_hours(line: str) -> bool:
-    if len(line) > _MAX_CHARS:
-        return False
-    return _HINT.search(line) is not None or _SHUT_WORD.search(line.lower()) is not None
 
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
-    for number, line in enumerate(page.lines):
-        if _may_have_hours(line):
-            above = page.lines[number - 1] if number else ""
-            text, sure = _line_hours(line, above if len(above) < 40 else "")
-            if text:
-                start = page.starts[number]
-                yield OpenHours(text, line, start, start + len(line), 0.85 if sure else 0.7)
+    numbers = [number for number in page.digit_lines if _has_time(page.lines[number])]
+    text = page.text.lower()
+    if any(word in text for word in _SHUT_WORDS):
+        numbers = sorted({*numbers, *compress(count(), map(_says_shut, page.lines))})
+    for number in numbers:
+        line, above = page.lines[number], page.lines[number - 1] if number else ""
+        text, sure = _line_hours(line, above if len(above) < 40 else "")
+        if text:
+            start = page.starts[number]
+            yield OpenHours(text, line, start, start + len(line), 0.85 if sure else 0.7)
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _has_time(line: str) -> bool:
+    return len(line) <= _MAX_CHARS and _HINT.search(line) is not None
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _says_shut(line: str) -> bool:
+    lowered = line.lower()
+    return len(line) <= _MAX_CHARS and any(word in lowered for word in _SHUT_WORDS)
 
 
 @lru_cache(maxsize=CACHED_LINES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
@@ -76,9 +77,9 @@ def read_markup(page: ParsedPage) -> list[Stated]:
     items: list[Item] = list(_json_ld(page.scripts))
     if b"itemprop" in source:
         items += _annotated(tree, "itemscope", "itemprop", "itemtype", "microdata")
-    if b"typeof" in source and b"property" in source:
+    if b"typeof=" in source and b"property" in source:
         items += _annotated(tree, "typeof", "property", "typeof", "rdfa")
-    if (b"card" in source and (b"vcard" in source or b"h-card" in source)) or b"street-address" in source:
+    if _CARD.search(source) or b"street-address" in source:
         items += _microformats(tree)
     stated = [fact for number, item in enumerate(items[:MAX_ITEMS]) for fact in item_facts(item, number)]
     stated += _links(tree, source)
@@ -87,6 +88,8 @@ def read_markup(page: ParsedPage) -> list[Stated]:
 
 
 # Syntaxes
+
+_CARD = re.compile(rb"card(?:(?<=vcard)|(?<=h-card))")  # from the literal word, which the engine skips to
 
 
 def _json_ld(scripts: Iterable[str]) -> Iterator[Item]:
@@ -300,10 +303,23 @@ _BETWEEN_ADDRESSES = re.compile(r"[;,<>]")  # of several people, or after a name
 
 def _hrefs(source: bytes) -> Iterator[str]:
     """Yield the targets of links to call or to write to, without those in comments."""
+    comments: list[int] | None = None
     for match in islice(_HREF.finditer(source.lower()), MAX_ITEMS):
         target = _TARGETS[match[1]].match(source, match.end())
-        if target and source.rfind(b"<!--", 0, match.start()) <= source.rfind(b"-->", 0, match.start()):
+        comments = _comments(source) if comments is None else comments
+        if target and bisect(comments, match.start()) % 2 == 0:
             yield unescape(target[0].decode("utf-8", "replace"))
+
+
+def _comments(source: bytes) -> list[int]:
+    """Return where comments begin and end, in turn."""
+    places: list[int] = []
+    start = source.find(b"<!--")
+    while start >= 0:
+        end = source.find(b"-->", start)
+        places += (start, end if end >= 0 else len(source))
+        start = source.find(b"<!--", places[-1])
+    return places
 
 
 def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
@@ -328,7 +344,8 @@ def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
 
 
 def _open_graph(tree: LexborHTMLParser, source: bytes) -> Iterator[Stated]:
-    if source.find(b"og:", 0, source.find(b"</head")) < 0 and b"business:contact_data" not in source:
+    end = source.find(b"</head")
+    if source.find(b"og:", 0, end) < 0 and source.find(b"business:contact_data", 0, end) < 0:
         return
     values: dict[str, str] = {}
     for node in (tree.head or tree).css("meta[property]")[:200]:

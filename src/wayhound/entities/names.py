@@ -104,17 +104,21 @@ def _frame(sequences: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def strip_frame(text: str, before: tuple[str, ...], after: tuple[str, ...]) -> str:
     """Return a title without the words that the site puts before and after; unchanged if it has none of them."""
-    if not before and not after:
+    plain = tuple(plain_words(text)) if before or after else ()
+    framed_before = bool(before) and len(plain) > len(before) and plain[: len(before)] == before
+    framed_after = bool(after) and len(plain) > len(after) and plain[-len(after) :] == after
+    if not framed_before and not framed_after:
         return text.strip(_FRAME_MARKS)
-    words = [(match, fold(match[0])) for match in _WORDS.finditer(text)]
-    plain = [next(iter(plain_words(word)), word) for _, word in words]
+    words = list(_WORDS.finditer(text))
+    if len(words) != len(plain):  # an entity or a command of TeX, which are no words of the folded text
+        return text.strip(_FRAME_MARKS)
     start, end = 0, len(text)
-    if before and tuple(plain[: len(before)]) == before and len(plain) > len(before):
-        start = words[len(before)][0].start()
+    if framed_before:
+        start = words[len(before)].start()
         if text[max(0, start - 1)] == "(":
             start -= 1
-    if after and tuple(plain[-len(after) :]) == after and len(plain) > len(after):
-        end = words[len(words) - len(after)][0].start()
+    if framed_after:
+        end = words[len(words) - len(after)].start()
     return text[start:end].strip(_FRAME_MARKS) if start < end else text
 
 
@@ -162,12 +166,10 @@ def page_name(
 def _lines_of_title(page: PageLines, title: Sequence[str]) -> Iterator[str]:
     """Yield lines that may be a part of the title: their first word begins one of its words."""
     beginnings = {word[:size] for word in title for size in range(1, len(word) + 1)}
-    for text, (word, is_odd) in (
-        zip(page.lines[:KEPT_LINES], map(_first_word, page.lines), strict=False) if beginnings else ()
-    ):
+    if beginnings:
         # an apostrophe ends the word here but not in the title, hence beginnings; what folds to another word is kept
-        if is_odd or word in beginnings:
-            yield text
+        lines = zip(page.lines[:KEPT_LINES], map(_first_word, page.lines), strict=False)
+        yield from [text for text, (word, is_odd) in lines if is_odd or word in beginnings]
 
 
 @lru_cache(maxsize=CACHED_LINES)

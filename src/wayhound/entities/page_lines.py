@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, compress, count
 from operator import attrgetter
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
@@ -76,7 +76,7 @@ class PageLines:
     @cached_property
     def digit_lines(self) -> tuple[int, ...]:
         """The indices of lines with a digit: phones, post codes and hours stand on these, one line in five."""
-        return tuple(index for index, has_digit in enumerate(map(_has_digit, self.lines)) if has_digit)
+        return tuple(compress(count(), map(_has_digit, self.lines)))
 
     def context(self, start: int, end: int, width: int = 60) -> str:
         """Return the text around a span on one line, for people."""
@@ -122,7 +122,7 @@ class ParsedPage:
             node.unwrap()
         tree.merge_text_nodes()
         text = _visible(body.text(separator=_BREAK, skip_empty=True))
-        return PageLines(self.url, title, language, headings, _placed(text.split(_BREAK)))
+        return PageLines(self.url, title, language, headings, _placed(text))
 
 
 def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "") -> ParsedPage | PageLines:
@@ -134,7 +134,7 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
         return PageLines(url)
     text, _ = decode(body[: 4 * MAX_CHARS], charset)
     if kind != "html":
-        return PageLines(url, lines=_placed(_visible(text[:MAX_CHARS]).splitlines()))
+        return PageLines(url, lines=_placed(_BREAK.join(_visible(text[:MAX_CHARS]).splitlines())))
     return parse_html(url, text, media_type.strip() or "text/html")
 
 
@@ -158,15 +158,17 @@ class _Elements:
     def remove(self, nodes: Iterable[LexborNode]) -> None:
         """Remove nodes from the tree, and what is inside of them from the lists: it must not be touched again."""
         gone: set[int] = set()
+        inside: set[int] = set()
         for node in nodes:
-            if node.mem_id in gone:
-                continue
+            if node.mem_id in inside:
+                continue  # it went with the element around it
             gone.add(node.mem_id)
             child = node.first_child
             if child is not None and (child.is_element_node or child.next is not None):
-                gone.update(inner.mem_id for inner in node.traverse())
+                inside.update(inner.mem_id for inner in node.traverse())
             node.decompose()
-        if gone:
+        if inside or nodes is not self.unseen:  # most of what is unseen is script, with nothing of the lists inside
+            gone |= inside
             for name in ("inline", "titles", "headings"):
                 setattr(self, name, [node for node in getattr(self, name) if node.mem_id not in gone])
 
@@ -192,9 +194,11 @@ def _visible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def _placed(pieces: Sequence[str]) -> tuple[str, ...]:
-    """Return pieces of text that are not empty, with their spaces made single ones."""
-    lines = [line for piece in pieces if (line := " ".join(piece.split()))]
+def _placed(text: str) -> tuple[str, ...]:
+    """Return the lines of a text with breaks that are not empty, with their spaces made single ones."""
+    # all spaces at once: to split and join each of a hundred lines takes twice as long
+    text = " ".join(text.split())
+    lines = [line for piece in text.split(_BREAK) if (line := piece.strip(" "))]
     if len(lines) > MAX_LINES or max(map(len, lines), default=0) > MAX_LINE_CHARS:
         lines = [line[:MAX_LINE_CHARS].rstrip() for line in lines[:MAX_LINES]]
     return tuple(lines)
