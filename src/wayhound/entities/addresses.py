@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import compress, count
 
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.entities.places import (
+    ADDRESS_LABEL,
     AU_STATES,
     BOX_WORDS,
     BR_STATES,
@@ -140,12 +140,6 @@ _REST_OF_CITY = re.compile(r"(?:[ /,(]+[^\W\d]+){1,2}\)?")
 _BARE = 0.42  # a street and a place without any code
 _LABELLED = 0.5  # after "address" or "location"
 
-_LABEL = re.compile(
-    r"^\W*(?:(?:our|postal|street|mailing|office|business|company|unsere|notre|nuestra|nossa)\s+)?(?:address|location|"
-    r"adresse|anschrift|ubicación|ubicacion|standort|postanschrift|sitz|dirección|direccion|domicilio|endereço|endereco|morada|indirizzo|sede|adres|"
-    r"adresa|naslov|cím|osoite|adress|адрес|адреса|διεύθυνση|住所|所在地|地址|주소)\s*(?:[(（][^()（）]{1,12}[)）]\s*)?(?:[:：.\-–]|$)",
-    re.IGNORECASE,
-)
 _ANY_LABEL = re.compile(
     r"^[^\d:：]{2,28}(?<!\bno)(?<!\bnr)[:：]\s*", re.IGNORECASE
 )  # "Cad. No: 5" is a street
@@ -173,6 +167,7 @@ _HAS_DIGITS = re.compile(
 _CODE_SHAPE = re.compile(
     r"[0-9]{2}(?:[0-9]{2}|[0-9] [0-9]{2}|-[0-9]{3}|[0-9] [A-ZÀ-Ž]| [A-Z][0-9A-Z]{3}(?!\w))"
 )
+_DIGIT_GROUPS = re.compile(r"(?<![0-9])(?<![0-9][-.,/:])[0-9]+")
 _SIX = re.compile(r"[0-9]{3} ?[0-9]{3}(?![\w-])")
 _REGION_CODE = re.compile(r"[A-Z]{2,3} [0-9]{4,6}(?![\w-])")
 _REGION = re.compile(r"[-–—/,]\s*[A-Z]{2}(?![\w'’])")
@@ -199,7 +194,7 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
 def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
     lines = page.lines
     likely = tuple(hints)
-    for index in compress(count(), map(_is_label, lines)):
+    for index in page.label_lines:
         yield from _labelled(page, index)
     for index in page.digit_lines:
         text = lines[index]
@@ -217,11 +212,6 @@ def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
 
 
 @lru_cache(maxsize=CACHED_LINES)
-def _is_label(text: str) -> bool:
-    return _LABEL.match(text) is not None
-
-
-@lru_cache(maxsize=CACHED_LINES)
 def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...], int | None]:
     """Return the anchors of one line, as if it were the first, and where a street begins that it may be all of.
 
@@ -235,7 +225,7 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...
         anchors += _post_codes(0, text, hints)
     if not text.isascii() and _EAST_ASIAN.search(text):
         anchors += _from_large_to_small(0, text, hints)
-    if len(text) < 200 and _NUMBER.search(text) and not _LABEL.match(text):
+    if len(text) < 200 and _NUMBER.search(text) and not ADDRESS_LABEL.match(text):
         anchors += _without_code(0, text)
         if len(text) < 70 and (match := _STREET_FIRST.match(text)):
             street = match.start(1)
@@ -243,27 +233,33 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...
 
 
 def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
-    yield from _after_state(index, text, _FIVE, _US_STATE, "US")
-    yield from _after_state(index, text, _FOUR, _AU_STATE, "AU")
-    for pattern, country, weight in _CITY_FIRST if _LETTER_CODE.search(text) else _CITY_FIRST[2:]:
+    # digits inside of phone numbers, dates and prices are no codes; each pattern is tried only where its shape occurs
+    sizes = set(map(len, _DIGIT_GROUPS.findall(text)))
+    if 5 in sizes:
+        yield from _after_state(index, text, _FIVE, _US_STATE, "US")
+    if 4 in sizes:
+        yield from _after_state(index, text, _FOUR, _AU_STATE, "AU")
+    letters = _CITY_FIRST[:2] if _LETTER_CODE.search(text) else ()
+    for pattern, country, weight in (*letters, *(_CITY_FIRST[2:] if 5 in sizes and "-" in text else ())):
         for match in pattern.finditer(text):
             city = _city_start(text, match.start())
             yield _Anchor(index, city, match.end(), country, match["code"], weight)
-    for match in _NL.finditer(text):
+    for match in _NL.finditer(text) if 4 in sizes else ():
         yield _Anchor(index, match.start(), match.end(), "NL", match[1], 0.7)
-    for match in _MX.finditer(text):
+    for match in _MX.finditer(text) if 5 in sizes else ():
         yield _Anchor(index, match.start(), len(text), "MX", match[1], 0.6)
-    for match in _ANY_REGION.finditer(text) if _REGION_CODE.search(text) else ():
+    is_code = not sizes.isdisjoint((4, 5, 6, 7))
+    for match in _ANY_REGION.finditer(text) if is_code and _REGION_CODE.search(text) else ():
         yield _Anchor(index, match.start(), match.end(), "", match["code"], 0.46)
     yield from _asian_codes(index, text, hints)
-    yield from _codes_of_few(index, text, hints)
-    for match in _CODE_FIRST.finditer(text):
+    yield from _codes_of_few(index, text, hints, sizes)
+    for match in _CODE_FIRST.finditer(text) if is_code or {2, 3} <= sizes or "-" in text else ():
         is_year = len(match[1]) == 4 and _COPYRIGHT.search(text, 0, match.start())
         if not is_year and (country := _code_country(match[1], hints)):
             yield _Anchor(index, match.start(), match.end(), country, match[1], 0.55)
 
 
-def _codes_of_few(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
+def _codes_of_few(index: int, text: str, hints: Sequence[str], sizes: set[int]) -> Iterator[_Anchor]:
     """Yield codes whose shape is not telling by itself: the site or the line must be of their country."""
     for pattern, country, weight in ((_IE, "IE", 0.65), (_LV, "LV", 0.7)):
         if "LV-" in text if country == "LV" else "IE" in hints or "Ireland" in text:
@@ -271,10 +267,12 @@ def _codes_of_few(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anch
                 yield _Anchor(
                     index, _city_start(text, match.start()), match.end(), country, match["code"], weight
                 )
-    for match in _AR.finditer(text):
+    for match in _AR.finditer(text) if 4 in sizes else ():
         yield _Anchor(index, match.start(), match.end(), "AR", match[1], 0.7)
     if "IS" in hints[:2] and (icelandic := _IS.search(text)):
         yield _Anchor(index, *icelandic.span(), country="IS", post_code=icelandic[1], weight=0.55)
+    if sizes.isdisjoint((4, 5, 6, 7)):
+        return
     named = search_country(text)
     likely = [country_named(named[0])] if named else [hint for hint in hints if hint in _AFTER_CITY][:1]
     if likely and (shape := _AFTER_CITY.get(likely[0])) and not _COPYRIGHT.search(text):
@@ -339,7 +337,7 @@ def _code_country(code: str, hints: Sequence[str]) -> str:
 def _labelled(page: PageLines, index: int) -> Iterator[_Anchor]:
     """Yield what follows the word "address" on its line, or the line below."""
     line = page.lines[index]
-    match = _LABEL.match(line)
+    match = ADDRESS_LABEL.match(line)
     assert match is not None
     rest = line[match.end() :].strip()
     if len(rest) > 5:
@@ -415,7 +413,7 @@ _BEFORE_ADDRESS = re.compile(r"[|•·»▪>©]|\s{2,}|[.!?]\s(?=[A-Z][a-z]+\s[a
 def _own_line_start(text: str, anchor: _Anchor) -> int:
     """Return where the address begins on the anchor's own line: after a label, a separator, or running text."""
     start = max(0, anchor.start - MAX_PART_CHARS)
-    label = _LABEL.match(text) or _ANY_LABEL.match(text)
+    label = ADDRESS_LABEL.match(text) or _ANY_LABEL.match(text)
     if label:
         start = max(start, label.end() if label.end() <= anchor.start else start)
     head = text[start : anchor.start]
@@ -547,7 +545,7 @@ def _block_above(lines: Sequence[str], anchor: _Anchor) -> list[_Piece]:
 def _up_to_label(lines: Sequence[str], first: int) -> list[_Piece]:
     """Return the lines between the word "address" and the street, if they look like parts of an address."""
     for label in range(first - 1, max(-1, first - 3), -1):
-        if _LABEL.match(lines[label]):
+        if ADDRESS_LABEL.match(lines[label]):
             between = range(label + 1, first)
             fits = all(names_street(lines[index]) or "," in lines[index] for index in between)
             return [(index, 0, len(lines[index])) for index in between] if fits else []
@@ -556,7 +554,7 @@ def _up_to_label(lines: Sequence[str], first: int) -> list[_Piece]:
 
 @lru_cache(maxsize=CACHED_LINES)
 def _after_label(text: str) -> int:
-    label = _LABEL.match(text) or _ANY_LABEL.match(text)
+    label = ADDRESS_LABEL.match(text) or _ANY_LABEL.match(text)
     return label.end() if label else 0
 
 

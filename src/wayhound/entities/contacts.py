@@ -381,13 +381,20 @@ def is_profile(url: str) -> bool:
 
 def find_registrations(page: PageLines) -> Iterator[Contact]:
     """Yield VAT and register numbers, which are printed after their names."""
-    text = page.text
-    for name in _REGISTERS:
-        place = text.find(name)
-        while place >= 0:
-            for pattern, sure in ((_VAT, 0.85), (_REGISTER, 0.9)):
-                match = pattern.match(text, place)
-                value = " ".join(match[1].split()) if match else ""
-                if match and sum(map(str.isdigit, value)) >= 4 and "\n" not in match[1]:
+    seen = 0
+    for index in page.digit_lines:
+        first = index - 1 if index and _names_register(page.lines[index - 1]) else index
+        if first == index and not _names_register(page.lines[index]):
+            continue
+        start, end = max(seen, page.starts[first]), page.starts[index] + len(page.lines[index])
+        for pattern, sure in ((_VAT, 0.85), (_REGISTER, 0.9)):
+            for match in pattern.finditer(page.text, start, end):
+                value = " ".join(match[1].split())
+                if sum(map(str.isdigit, value)) >= 4 and "\n" not in match[1]:
                     yield Contact("registration", value, match[1], *match.span(1), confidence=sure)
-            place = text.find(name, place + 1)
+        seen = end
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _names_register(line: str) -> bool:
+    return any(name in line for name in _REGISTERS)

@@ -75,13 +75,15 @@ _STATE_NAMES = {
 _STATE = re.compile(
     "|".join(rf"\b{re.escape(name)}\b" for name in sorted(_STATE_NAMES, key=len, reverse=True))
 )
-_STATE_STARTS = frozenset(name.split()[0] for name in _STATE_NAMES)
+_STATE_STARTS = frozenset(re.findall(r"\w+", name)[0] for name in _STATE_NAMES)
 _COUNTRY_WORDS = {fold(name) for country in COUNTRIES.values() for name in country.names}
 _COUNTRY_END = re.compile(
     rf"[\s,(]*(?:{'|'.join(re.escape(n) for n in sorted(_COUNTRY_WORDS, key=len, reverse=True))})\W*$"
 )
 
 
+_WORD = re.compile(r"\w+")
+_COUNTRY_ENDS = frozenset(_WORD.findall(name)[-1] for name in _COUNTRY_WORDS)
 _MAX_COUNTRY_CHARS = max(map(len, _COUNTRY_WORDS)) + 5
 
 
@@ -89,11 +91,12 @@ _MAX_COUNTRY_CHARS = max(map(len, _COUNTRY_WORDS)) + 5
 def address_words(text: str) -> tuple[str, ...]:
     """Return the words of an address with abbreviations of streets and states in one spelling, without the country."""
     folded = fold(text)
-    if (country := _COUNTRY_END.search(folded, max(0, len(folded) - _MAX_COUNTRY_CHARS))) is not None:
-        folded = folded[: country.start()]
-    if not _STATE_STARTS.isdisjoint(
-        folded.replace(",", " ").split()
-    ):  # most name none, and to try all is slow
+    words = _WORD.findall(folded)
+    # most name no country and no state, and to try all names is slow
+    if words and words[-1] in _COUNTRY_ENDS:
+        country = _COUNTRY_END.search(folded, max(0, len(folded) - _MAX_COUNTRY_CHARS))
+        folded = folded[: country.start()] if country else folded
+    if not _STATE_STARTS.isdisjoint(words):
         folded = _STATE.sub(lambda match: _STATE_NAMES[match[0]], folded)
     folded = re.sub(r"(\w)(strasse|str)\b\.?", r"\1strasse", folded)
     return tuple(_ABBREVIATIONS.get(word, word) for word in plain_words(folded))

@@ -112,7 +112,11 @@ _SHUT_WORDS = (
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
-    numbers = [number for number in page.digit_lines if _has_time(page.lines[number])]
+    numbers = [
+        number
+        for number in page.digit_lines
+        if _HINT.search(line := page.lines[number]) and len(line) <= _MAX_CHARS
+    ]
     text = page.text.lower()
     if any(word in text for word in _SHUT_WORDS):
         numbers = sorted({*numbers, *compress(count(), map(_says_shut, page.lines))})
@@ -125,11 +129,6 @@ def find_hours(page: PageLines) -> Iterator[OpenHours]:
 
 
 @lru_cache(maxsize=CACHED_LINES)
-def _has_time(line: str) -> bool:
-    return len(line) <= _MAX_CHARS and _HINT.search(line) is not None
-
-
-@lru_cache(maxsize=CACHED_LINES)
 def _says_shut(line: str) -> bool:
     lowered = line.lower()
     return len(line) <= _MAX_CHARS and any(word in lowered for word in _SHUT_WORDS)
@@ -138,7 +137,7 @@ def _says_shut(line: str) -> bool:
 @lru_cache(maxsize=CACHED_LINES)
 def _line_hours(line: str, above: str) -> tuple[str, bool]:
     """Return the hours of a line, and True if its days are named beyond doubt; empty if there are none."""
-    if not (_TIMES.search(line) or _SHUT.search(line) or _NOON.search(line)):
+    if not (_TIMES.search(line) or (_says_shut(line) and _SHUT.search(line)) or _NOON.search(line)):
         return "", False
     days, sure = _days(line)
     pending = _days(above)[0] if above and not days else []

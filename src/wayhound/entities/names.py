@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from urllib.parse import urlsplit
 
 from wayhound.entities.fact import Fact, name_words
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
-from wayhound.text.words import fold, plain_words
+from wayhound.text.words import plain_words
 from wayhound.url import registrable_domain
 
 FRAME = 0.6
 """Words at an end of the titles on this share of pages are the site's, not the page's."""
 
 MOST_WORDS = 14
-_MAX_NAME_CHARS = 90
 KEPT_LINES = 400  # of a page, to look for its name in
 _LEAST_PAGES = 3
 _SEPARATOR = re.compile(r"\s+[-–—|»«:·•>~/]+\s+|\s*[|»«•]\s*|:\s+|\s-{2,}\s")
@@ -34,7 +34,6 @@ _LEGAL_FORM = re.compile(
 )
 _WORDS = re.compile(r"[^\W_]+(?:['’`][^\W_]+)*")
 _FRAME_MARKS = " -–—|»«:·•>~,/\t"
-_FIRST_WORD = re.compile(r"[\W_]*([^\W_]+)([&\\{]?)")
 _NO_NAME = frozenset(
     "home contact contacto contato kontakt kontakty impressum imprint about welcome startseite accueil inicio index "
     "restaurant restaurants reviews review menu map login search untitled contactez nous us fale conosco info".split()
@@ -168,17 +167,8 @@ def _lines_of_title(page: PageLines, title: Sequence[str]) -> Iterator[str]:
     beginnings = {word[:size] for word in title for size in range(1, len(word) + 1)}
     if beginnings:
         # an apostrophe ends the word here but not in the title, hence beginnings; what folds to another word is kept
-        lines = zip(page.lines[:KEPT_LINES], map(_first_word, page.lines), strict=False)
-        yield from [text for text, (word, is_odd) in lines if is_odd or word in beginnings]
-
-
-@lru_cache(maxsize=CACHED_LINES)
-def _first_word(line: str) -> tuple[str, bool]:
-    """Return the first word of a short line, folded, and True if more than it may belong to it."""
-    match = _FIRST_WORD.match(line) if len(line) <= _MAX_NAME_CHARS else None
-    if match is None:
-        return "", False
-    return fold(match[1]), bool(match[2]) or line.startswith(("&", "\\", "{"))
+        lines = islice(page.first_words, KEPT_LINES)
+        yield from [line for line, word, is_odd in lines if is_odd or word in beginnings]
 
 
 _HEADING_WEIGHT = {"h1": 0.9, "h2": 0.5, "h3": 0.2}

@@ -11,14 +11,16 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate, compress, count
+from itertools import accumulate
 from operator import attrgetter
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
 
+from wayhound.entities.places import ADDRESS_LABEL
 from wayhound.pages.head import language_of, one_line, title_of
 from wayhound.pages.reader import bound_markup
 from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
+from wayhound.text.words import fold
 
 MAX_LINES = 20_000
 CACHED_LINES = 8_192  # of which an extractor keeps its answer: the pages of a site share most of theirs
@@ -33,7 +35,7 @@ _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data em font i ins label mark nobr q s small span strike strong sub sup "
     "time tt u var".split()
 )
-_BREAK = "\ue000"
+_BREAK = "\x02"  # in ASCII: one letter of a wider script doubles the time that a text takes
 _MAX_HEADINGS = 150
 _LISTS = (_UNSEEN, _INLINE, {"title"}, {"h1", "h2", "h3"})
 _LIST_OF = {create_tag(tag).tag_id: number for number, tags in enumerate(_LISTS) for tag in tags}
@@ -48,6 +50,8 @@ _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 
 
 _DIGIT = re.compile(r"\d")
+_FIRST_WORD = re.compile(r"[\W_]*([^\W_]+)([&\\{]?)")
+MAX_NAME_CHARS = 90
 
 
 @dataclass(frozen=True)
@@ -74,18 +78,42 @@ class PageLines:
         return max(0, bisect_right(self.starts, offset) - 1)
 
     @cached_property
+    def _traits(self) -> list[_Traits]:
+        return list(map(_traits, self.lines))
+
+    @cached_property
     def digit_lines(self) -> tuple[int, ...]:
         """The indices of lines with a digit: phones, post codes and hours stand on these, one line in five."""
-        return tuple(compress(count(), map(_has_digit, self.lines)))
+        return tuple([index for index, traits in enumerate(self._traits) if traits[0]])
+
+    @property
+    def label_lines(self) -> list[int]:
+        """The indices of lines that begin with a word for "address"."""
+        return [index for index, traits in enumerate(self._traits) if traits[1]]
+
+    @property
+    def first_words(self) -> Iterator[tuple[str, str, bool]]:
+        """Each line with its first word, folded, and True if more than this word may belong to it."""
+        return (
+            (line, word, is_odd) for line, (_, _, word, is_odd) in zip(self.lines, self._traits, strict=True)
+        )
 
     def context(self, start: int, end: int, width: int = 60) -> str:
         """Return the text around a span on one line, for people."""
         return " ".join(self.text[max(0, start - width) : end + width].split())
 
 
+_Traits = tuple[bool, bool, str, bool]
+
+
 @lru_cache(maxsize=CACHED_LINES)
-def _has_digit(line: str) -> bool:
-    return _DIGIT.search(line) is not None
+def _traits(line: str) -> _Traits:
+    """Return what several extractors ask of every line, together: most of the time goes into looking up the line."""
+    first = _FIRST_WORD.match(line) if len(line) <= MAX_NAME_CHARS else None
+    word, is_odd = (
+        (fold(first[1]), bool(first[2]) or line.startswith(("&", "\\", "{"))) if first else ("", False)
+    )
+    return _DIGIT.search(line) is not None, ADDRESS_LABEL.match(line) is not None, word, is_odd
 
 
 @dataclass(frozen=True)
@@ -167,7 +195,9 @@ class _Elements:
             if child is not None and (child.is_element_node or child.next is not None):
                 inside.update(inner.mem_id for inner in node.traverse())
             node.decompose()
-        if inside or nodes is not self.unseen:  # most of what is unseen is script, with nothing of the lists inside
+        if (
+            inside or nodes is not self.unseen
+        ):  # most of what is unseen is script, with nothing of the lists inside
             gone |= inside
             for name in ("inline", "titles", "headings"):
                 setattr(self, name, [node for node in getattr(self, name) if node.mem_id not in gone])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from wayhound.text.words import fold
@@ -186,6 +187,14 @@ STREET_WORDS: dict[str, tuple[str, str]] = {
     "vi": ("đường phố quận", ""),
 }  # fmt: skip
 
+ADDRESS_LABEL = re.compile(
+    r"^\W*(?:(?:our|postal|street|mailing|office|business|company|unsere|notre|nuestra|nossa)\s+)?(?:address|location|"
+    r"adresse|anschrift|ubicación|ubicacion|standort|postanschrift|sitz|dirección|direccion|domicilio|endereço|endereco|morada|indirizzo|sede|adres|"
+    r"adresa|naslov|cím|osoite|adress|адрес|адреса|διεύθυνση|住所|所在地|地址|주소)\s*(?:[(（][^()（）]{1,12}[)）]\s*)?(?:[:：.\-–]|$)",
+    re.IGNORECASE,
+)
+"""The beginning of a line that says that an address follows."""
+
 BOX_WORDS = (
     r"(?:p\.? ?o\.? ?box|post(?:al)? box|postfach|casilla|apartado|apdo|caixa postal|boîte postale|b\.?p\.?)"
 )
@@ -226,6 +235,7 @@ _FIRST_WORDS = frozenset(
 _WORDS = re.compile(r"\w+")
 
 
+@lru_cache(maxsize=8_192)
 def search_country(text: str) -> re.Match[str] | None:
     """Return the first name of a country in a text. A word of one is looked for first: to try all is slow."""
     return None if _FIRST_WORDS.isdisjoint(_WORDS.findall(text)) else COUNTRY_NAME.search(text)

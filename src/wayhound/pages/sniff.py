@@ -229,6 +229,8 @@ _BARRIERS = frozenset("table caption button object applet marquee template svg m
 def limit_markup(html: str) -> str:
     """Return the markup, cut down so that parsing takes time and memory proportional to its length."""
     html = html[:MAX_CHARS]
+    if len(html) <= _PLAIN_CHARS and html.count("<") <= _FEW_TAGS:
+        return html
     # numbers in an array are counted in an eighth of the time that strings take
     source = np.frombuffer(html.encode("utf-8", "replace"), np.uint8)
     tags = np.flatnonzero(source == ord("<"))
