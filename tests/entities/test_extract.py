@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
+import phonenumbers
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayhound.entities.addresses import find_addresses
-from wayhound.entities.contacts import decode_protected, find_emails, find_phones
+from wayhound.entities.contacts import decode_protected, find_emails, find_phones, normal_phone
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import calibrated
 from wayhound.entities.hours import normalise_hours
@@ -47,6 +48,8 @@ def test_every_value_has_its_span_in_the_visible_text() -> None:
         ("Info&#64;Acme.ORG", "info@acme.org"),
         ("gro.emca@ofni", "info@acme.org"),
         ("info at acme dot org", "info@acme.org"),
+        ("Write to info at acme.org", "info@acme.org"),
+        ("E-mail: anna.berg at acme.org", "anna.berg@acme.org"),
         ("info -at- acme -dot- org", "info@acme.org"),
         ("info@acme(dot)org", "info@acme.org"),
         ("info«at»acme.org", "info@acme.org"),
@@ -85,6 +88,25 @@ def test_an_email_that_cloudflare_protects_is_decoded() -> None:
     assert decode_protected("zz") == ""
 
 
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<span data-user="info" data-domain="acme.org"></span>',
+        '<a href="#" data-name="info" data-host="acme" data-tld="org">Mail</a>',
+        '<a data-email="info@acme.org">Mail</a>',
+        '<a data-mail="gro.emca@ofni">Mail</a>',
+        '<a data-mail="aW5mb0BhY21lLm9yZw==">Mail</a>',
+    ],
+)
+def test_an_email_that_a_script_would_put_together_is_read(element: str) -> None:
+    assert texts(facts_of(f"<p>{element}</p>"), "email") == ["info@acme.org"]
+
+
+def test_attributes_without_an_email_are_passed_over() -> None:
+    page = facts_of('<p data-domain="acme.org">Acme</p><a data-email="true" data-mail="%%%">Sign up</a>')
+    assert texts(page, "email") == []
+
+
 def test_a_sentence_with_the_word_at_is_no_email() -> None:
     assert list(find_emails(lines_of("<p>Meet us at home. Look at acme.org (a story)</p>"))) == []
 
@@ -107,6 +129,16 @@ def test_the_country_of_a_phone_follows_from_the_page() -> None:
 )
 def test_phones_are_read_as_each_country_prints_them(country: str, text: str, number: str) -> None:
     assert [contact.text for contact in find_phones(lines_of(f"<p>{text}</p>"), [country])] == [number]
+
+
+@pytest.mark.parametrize(
+    "text", ["(212) 366-1182", "212.366.1182", "1-212-366-1182", "2123661182", "(555) 366-1182"]
+)
+def test_the_short_way_for_american_numbers_agrees_with_the_library(text: str) -> None:
+    parsed = phonenumbers.parse(text, "US")
+    is_valid = phonenumbers.is_valid_number(parsed)
+    expected = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164) if is_valid else None
+    assert (normal_phone(text, "US") or (None,))[0] == expected
 
 
 def test_a_fax_number_is_not_a_phone() -> None:
@@ -187,6 +219,44 @@ def test_dates_accounts_and_prices_are_no_phones() -> None:
 def test_addresses_of_many_countries_are_read(country: str, html: str, address: str) -> None:
     found = find_addresses(lines_of(f"<h1>Acme</h1><p>{html}</p><p>Copyright 2024</p>"), [country])
     assert [(one.text, one.country) for one in found[:1]] == [(address, country)]
+
+
+@pytest.mark.parametrize(
+    ("country", "html", "address"),
+    [
+        ("US", "12 Main Street<br>Springfield<br>IL<br>62701", "12 Main Street, Springfield IL 62701"),
+        ("US", "12 Main Street<br>Springfield<br>IL 62701", "12 Main Street, Springfield IL 62701"),
+        ("US", "12 Main Street<br>Springfield, IL<br>62701", "12 Main Street, Springfield, IL 62701"),
+        ("US", "12 Main Street<br>Springfield, IL", "12 Main Street, Springfield, IL"),
+        ("US", "12 Main St. | Springfield | IL 62701", "12 Main St., Springfield, IL 62701"),
+        ("US", "12 Main Street - Springfield - IL - 62701", "12 Main Street - Springfield - IL - 62701"),
+        ("US", "Springfield, IL 62701, 12 Main Street", "Springfield, IL 62701, 12 Main Street"),
+        ("US", "Main St. at 5th Ave.<br>Springfield, IL", "Main St. at 5th Ave., Springfield, IL"),
+        (
+            "US",
+            "<table><tr><td>Street<td>12 Main Street<tr><td>City<td>Springfield<tr><td>State<td>IL<tr><td>Zip<td>62701",
+            "12 Main Street, Springfield, IL 62701",
+        ),
+        ("DE", "Hauptstr. 5<br>10115<br>Berlin", "Hauptstr. 5, 10115 Berlin"),
+        ("DE", "Straße: Hauptstr. 5<br>PLZ: 10115<br>Ort: Berlin", "Hauptstr. 5, 10115 Berlin"),
+        ("DE", "10115 Berlin, Hauptstr. 5", "10115 Berlin, Hauptstr. 5"),
+        ("PL", "00-950 Warszawa, ul. Piękna 10", "00-950 Warszawa, ul. Piękna 10"),
+    ],
+)
+def test_the_parts_of_an_address_are_read_in_other_orders_and_on_lines_of_their_own(
+    country: str, html: str, address: str
+) -> None:
+    page = lines_of(f"<h1>Acme</h1><p>{html}</p>")
+    found = find_addresses(page, [country])
+    assert [place.text for place in found] == [address]
+    assert all(0 < place.start < place.end <= len(page.text) for place in found)
+
+
+def test_a_street_without_a_city_counts_beside_a_phone_number_and_nowhere_else() -> None:
+    street = "<h1>Joe</h1><p>12 Main St. (5th Ave.)</p>"
+    beside = find_addresses(lines_of(f"{street}<p>212-366-1182</p>"), ["US"])
+    assert [address.text for address in beside] == ["12 Main St. (5th Ave.)"]
+    assert find_addresses(lines_of(street), ["US"]) == []
 
 
 def test_what_a_page_states_for_machines_is_read_in_every_syntax() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from wayhound.entities.markup import format_parts
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.entities.places import (
     ADDRESS_LABEL,
@@ -83,7 +84,7 @@ _CITY_LAST = re.compile(rf"{_CITY}$")
 _FIVE = re.compile(r"(?<![\w-])\d{5}(?:-\d{4})?(?![\w-])")
 _FOUR = re.compile(r"(?<![\w-])\d{4}(?![\w-])")
 # matched from the digits backwards: to try sixty names at every letter of a page costs ten times as much
-_US_STATE = re.compile(rf"(?:^|[^\w])({_names(US_STATES)})\.?,?\s+$")
+_US_STATE = re.compile(rf"(?:^|[^\w])({_names(US_STATES)})\.?(?:,?\s+|\s*[-–|]\s*)$")
 _AU_STATE = re.compile(rf"(?:^|[^\w])({_names(AU_STATES)}),?\s+$")
 _CA = re.compile(
     rf"(?<!\w)(?:(?:{_names(CA_PROVINCES)}),?\s+)?(?P<code>[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d)(?!\w)"
@@ -177,6 +178,7 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
     """Return the addresses on a page, best first. `hints` are the likeliest countries of the site, likeliest first."""
     found: dict[str, Address] = {}
     taken: list[tuple[int, int]] = []
+    page = _rejoined(page)
     for anchor in sorted(_anchors(page, hints), key=lambda anchor: -anchor.weight):
         address = _grow(page, anchor, hints)
         if address is None or any(start < address.end and address.start < end for start, end in taken):
@@ -185,7 +187,123 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
         found.setdefault(address.text.casefold(), address)
         if len(found) >= MAX_ADDRESSES:
             break
-    return sorted(found.values(), key=lambda address: (-address.confidence, address.start))
+    addresses = [*found.values(), *_from_labels(page)] or list(_streets_alone(page))
+    return sorted(addresses, key=lambda address: (-address.confidence, address.start))
+
+
+# Addresses whose parts have lines of their own
+
+_REGIONS = frozenset(
+    name for table in (US_STATES, CA_PROVINCES, AU_STATES) for name in (*table, *table.values())
+)
+_CODE_LINE = re.compile(
+    rf"(?P<region>(?:{_names(US_STATES)}|{_names(AU_STATES)})\.?[\s,–-]+)?"
+    r"(?:\d{5}-\d{4}|(?:[A-Z]{1,2}-)?\d{4,6}|\d{2}-\d{3}|\d{3} \d{2}|\d{4}-\d{3})"
+)
+_TOWN = re.compile(rf"{_CITY},?")
+_TOWN_AND_REGION = re.compile(rf"{_CITY},?\s+(?:{'|'.join((*US_STATES.values(), *AU_STATES.values()))}),?")
+_MAX_CODE_LINE = 30
+
+
+def _rejoined(page: PageLines) -> PageLines:
+    """Return a page where a town, its region and its post code on lines of their own are one line.
+
+    A break between lines becomes a space, so that all offsets stay as they are.
+    """
+    windows = [
+        window for index in page.digit_lines if (window := _split_parts(page.lines, index)) is not None
+    ]
+    if not windows:
+        return page
+    lines: list[str] = []
+    done = 0
+    for first, last in windows:
+        if first >= done:
+            lines += (*page.lines[done:first], " ".join(page.lines[first : last + 1]))
+            done = last + 1
+    return PageLines(page.url, page.title, page.language, page.headings, (*lines, *page.lines[done:]))
+
+
+def _split_parts(lines: Sequence[str], index: int) -> tuple[int, int] | None:
+    """Return the first and the last line of a town with its post code, if they are not one line already."""
+    line = lines[index]
+    code = _CODE_LINE.fullmatch(line.rstrip(" ,.")) if len(line) <= _MAX_CODE_LINE else None
+    if code is None or not index:
+        return None
+    above = lines[index - 1]
+    is_town = len(above) < 40 and _TOWN.fullmatch(above) is not None
+    if (code["region"] and is_town) or (len(above) < 40 and _TOWN_AND_REGION.fullmatch(above)):
+        return index - 1, index
+    if above.rstrip(" ,.") in _REGIONS and index > 1 and _TOWN.fullmatch(lines[index - 2]):
+        return index - 2, index
+    if is_town and index > 1 and _is_street(lines[index - 2]):
+        return index - 1, index
+    below = lines[index + 1] if index + 1 < len(lines) else ""
+    if _is_street(above) and len(below) < 40 and _TOWN.fullmatch(below):
+        return index, index + 1
+    return None
+
+
+_PARTS = {
+    "streetAddress": r"street(?: address)?|address(?: line)?(?: ?1)?|stra(?:ß|ss)e|rue|calle|dirección|indirizzo|ulica",
+    "addressLocality": r"city|town|city/town|suburb|ort|stadt|ville|ciudad|localidad|cidade|città|miasto|plaats",
+    "addressRegion": r"state|province|county|region|bundesland|estado|provincia",
+    "postalCode": r"zip|zip ?code|postal code|post ?code|plz|postleitzahl|code postal|código postal|cep|cap|postcode",
+}
+_PART_LABEL = re.compile("|".join(rf"(?P<{name}>{words})" for name, words in _PARTS.items()), re.IGNORECASE)
+_PARTS_APART = 8  # lines from the post code to the other parts
+
+
+def _from_labels(page: PageLines) -> Iterator[Address]:
+    """Yield addresses whose parts stand after their names: "City: Springfield", as in tables."""
+    lines = page.lines
+    for index in page.digit_lines:
+        labelled = (
+            _labelled_part(lines[index - 1], lines[index]) if index and len(lines[index]) < 40 else None
+        )
+        if labelled is None or labelled[0] != "postalCode":
+            continue
+        first, last = max(0, index - _PARTS_APART), min(len(lines), index + _PARTS_APART)
+        parts = {"postalCode": (index, labelled[1])}
+        for line in range(first, last):
+            if part := _labelled_part(lines[line - 1] if line else "", lines[line]):
+                parts.setdefault(part[0], (line, part[1]))
+        if {"streetAddress", "addressLocality"} <= parts.keys() and _is_street(parts["streetAddress"][1]):
+            places = [line for line, _ in parts.values()]
+            start, end = page.starts[min(places)], page.starts[max(places)] + len(lines[max(places)])
+            text = format_parts({name: value for name, (_, value) in parts.items()})
+            yield Address(text, start, end, "", labelled[1], _LABELLED + 0.25)
+
+
+def _labelled_part(above: str, line: str) -> tuple[str, str] | None:
+    """Return the part of an address that a line is and its value, where a label stands before it or above it."""
+    label, colon, value = line.partition(":")
+    if not colon or not value.strip():
+        label, value = above, line
+    name = _PART_LABEL.fullmatch(label.strip(" :*")) if len(label) < 30 else None
+    return (name.lastgroup, value.strip()) if name and name.lastgroup else None
+
+
+_STREET_ALONE = re.compile(
+    r"\d{1,5}[A-Za-z]?(?:-\d{1,4})? (?:[NSEW]{1,2}\.? )?[A-Z0-9][\w.'’ -]{1,40}?"
+    r"(?: \([^()]{2,50}\))?(?:, [A-Z][\w.'’ ]{1,25}){0,2}"
+)
+_PHONE_NEAR = re.compile(r"\d{3}\)?[-./ ]{1,2}\d{3}[-. ]\d{4}")
+_NEAR_LINES = 3
+
+
+def _streets_alone(page: PageLines) -> Iterator[Address]:
+    """Yield streets without a city, as guides to one city print them, right above or below a phone number."""
+    phones = [index for index in page.digit_lines if _PHONE_NEAR.search(page.lines[index])]
+    for index in page.digit_lines if phones else ():
+        line = page.lines[index].rstrip(" ,;")
+        near = min(abs(index - phone) for phone in phones) <= _NEAR_LINES
+        if near and len(line) < MAX_PART_CHARS and _STREET_ALONE.fullmatch(line) and names_street(line):
+            below = page.lines[index + 1] if index + 1 < len(page.lines) else ""
+            end = page.starts[index] + len(line)
+            if "," not in line and len(below) < 30 and _TOWN.fullmatch(below):
+                line, end = f"{line}, {below.rstrip(' ,')}", page.starts[index + 1] + len(below)
+            yield Address(line, page.starts[index], end, "", "", 0.55)
 
 
 # Anchors
@@ -201,14 +319,16 @@ def _anchors(page: PageLines, hints: Sequence[str]) -> Iterator[_Anchor]:
         anchors, street = _line_anchors(text, likely)
         for anchor in anchors:
             yield _Anchor(index, anchor.start, anchor.end, anchor.country, anchor.post_code, anchor.weight)
-        if street is not None and index + 1 < len(lines):
-            below = lines[index + 1]
-            if (
-                _PLACE_LINE.fullmatch(below)
-                and len(below) < 60
-                and not (_COPYRIGHT.search(below) or search_country(text))
-            ):
-                yield _Anchor(index, street, len(text), "", "", _BARE)
+        below = lines[index + 1] if index + 1 < len(lines) else ""
+        if below[-2:].isupper() and len(below) < 40 and _US_NO_ZIP.fullmatch(below) and _is_street(text):
+            yield _Anchor(index, 0, len(text), "", "", _BARE)
+        elif (
+            street is not None
+            and _PLACE_LINE.fullmatch(below)
+            and len(below) < 60
+            and not (_COPYRIGHT.search(below) or search_country(text))
+        ):
+            yield _Anchor(index, street, len(text), "", "", _BARE)
 
 
 @lru_cache(maxsize=CACHED_LINES)
@@ -311,7 +431,7 @@ def _after_state(
 
 def _city_start(text: str, end: int) -> int:
     """Return where the city before a state or a post code begins; streets come before a comma or a digit."""
-    before = text[:end].rstrip(" ,")
+    before = text[:end].rstrip(" ,-–|")
     match = _CITY_LAST.search(before[-50:])
     return len(before) - len(before[-50:]) + match.start() if match else end
 
@@ -379,7 +499,7 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
         above = _lines_above(lines, anchor)
         street = bool(above)
         pieces = [*above, *pieces]
-    if not street and anchor.country in _STREET_LAST and end_line == anchor.line:
+    if not street and end_line == anchor.line:
         cut = _CUT.search(line, end)
         rest = line[end : cut.start() if cut else len(line)].rstrip(" ,;")
         if street := len(rest) < MAX_PART_CHARS and rest.startswith(",") and _is_street(rest):
@@ -417,8 +537,14 @@ def _own_line_start(text: str, anchor: _Anchor) -> int:
     if label:
         start = max(start, label.end() if label.end() <= anchor.start else start)
     head = text[start : anchor.start]
-    for separator in _BEFORE_ADDRESS.finditer(head):
-        start = max(start, anchor.start - len(head) + separator.end())
+    pieces = [start, *(start + separator.end() for separator in _BEFORE_ADDRESS.finditer(head))]
+    if (
+        len(pieces) > 1
+        and not text[pieces[-1] : anchor.start].strip()
+        and _is_street(text[pieces[-2] : pieces[-1]].strip(" |•·"))
+    ):
+        pieces.pop()  # the separator stands between street and city
+    start = pieces[-1]
     head = text[start : anchor.start]
     if (
         len(head) > 60
@@ -524,9 +650,6 @@ def _american_street(lines: Sequence[str], anchor: _Anchor) -> list[_Piece]:
     return []
 
 
-_STREET_LAST = frozenset("HU RU UA BG KZ BY".split())
-"""Countries whose addresses may begin with the post code: "1051 Budapest, Nádor utca 7."."""
-
 _BLOCK_LINE = re.compile(rf"[{_CAPITAL}\d][\w.,'’&()/ -]{{1,48}}")
 
 
@@ -589,4 +712,7 @@ def _country_in(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    return text.strip(" ,;:|–—-\t").strip()
+    return _SEPARATORS.sub(", ", text.strip(" ,;:|–—-\t")).strip()
+
+
+_SEPARATORS = re.compile(r"\s*[|•·]\s*")

@@ -88,6 +88,7 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
         elif (match := _REVERSED.search(text, start, place + 66)) and (email := clean_email(match[1][::-1])):
             yield Contact("email", email, match[0], *match.span(), confidence=0.85)
         place = text.find("@", place + 1)
+    yield from _spelled_plainly(text)
     signs = list(_IN_BRACKETS.finditer(text))
     if " AT " in text or "-at-" in text or " dot " in text:
         signs += _SPELLED.finditer(text)
@@ -97,6 +98,24 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
             continue
         if email := clean_email(f"{match[1]}@{_DOTS.sub('.', match[2])}"):
             yield Contact("email", email, match[0], *match.span(), confidence=0.93)
+
+
+def _spelled_plainly(text: str) -> Iterator[Contact]:
+    """Yield addresses such as `info at acme.org`, where the first word is an office or a label comes before it."""
+    place = text.find(" at ")
+    while place >= 0:
+        host = _HOST.match(text, place + 3)
+        name = _LOCAL_PART.match(text[max(0, place - 64) : place][::-1]) if host else None
+        if host and name:
+            local, start = name[1][::-1], place - name.end()
+            if local.lower() in _ROLES or _MAIL_LABEL.search(text[max(0, start - 24) : start]):
+                email = clean_email(f"{local}@{host[0].strip()}")
+                if email:
+                    yield Contact("email", email, text[start : host.end()], start, host.end(), 0.8)
+        place = text.find(" at ", place + 1)
+
+
+_MAIL_LABEL = re.compile(r"(?:\be-?mail|\bmail|✉)(?: address)?\s*[:：]\s*$", re.IGNORECASE)
 
 
 def clean_email(text: str) -> str:

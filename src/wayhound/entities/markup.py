@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from base64 import b64decode
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -340,7 +341,40 @@ def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
             )
             if email := decode_protected(code):
                 emails.append(Stated("email", email, "cloudflare"))
+    if _DATA_MAIL.search(source):
+        emails += (Stated("email", email, "link") for email in _in_attributes(tree))
     return phones + emails
+
+
+_DATA_MAIL = re.compile(rb"data-(?:e?-?mail|domain|host)[\w-]*\s?=")
+_LOCAL_NAMES = ("user", "name", "local", "mailbox", "account", "login", "before", "u")
+_HOST_NAMES = ("domain", "host", "server", "after", "d")
+
+
+def _in_attributes(tree: LexborHTMLParser) -> Iterator[str]:
+    """Yield e-mail addresses that scripts put together: `data-user="info" data-domain="acme.org"`, or encoded whole."""
+    for node in tree.css("[data-email], [data-mail], [data-e-mail], [data-domain], [data-host]")[:MAX_ITEMS]:
+        parts = {name[5:]: value or "" for name, value in node.attributes.items() if name.startswith("data-")}
+        local = next((parts[name] for name in _LOCAL_NAMES if parts.get(name)), "")
+        host = next((parts[name] for name in _HOST_NAMES if parts.get(name)), "")
+        whole = next((parts[name] for name in ("email", "mail", "e-mail") if parts.get(name)), "")
+        tld = parts.get("tld", "").lstrip(".")
+        guesses = (
+            f"{local}@{host}.{tld}" if tld else f"{local}@{host}",
+            whole,
+            whole[::-1],
+            _unpacked(whole),
+        )
+        if email := next((email for guess in guesses if (email := clean_email(guess))), ""):
+            yield email
+
+
+def _unpacked(text: str) -> str:
+    """Return what is encoded in base 64; empty if nothing is."""
+    try:
+        return b64decode(text, validate=True).decode("ascii")
+    except ValueError:
+        return ""
 
 
 def _open_graph(tree: LexborHTMLParser, source: bytes) -> Iterator[Stated]:
