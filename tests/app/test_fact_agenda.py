@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents.pages import Shown, drawn, needs_ocr, pdf_of, scan_of
 from tests.servers import Answer, Page, Served, serve
 from wayhound.app.crawl import _Turns
 from wayhound.app.fact_agenda import Plan, SiteDemand, extract_by_worth, parse_workload, read_endorsed
@@ -275,6 +276,27 @@ def test_the_command_says_what_was_spent_and_what_is_left(
     captured = capsys.readouterr()
     assert "Costly extractors read 5 pages and found" in captured.err
     assert captured.out.count("+15124713434") == 5
+
+
+@needs_ocr
+def test_ocr_reads_a_scan_within_the_budget_where_reading_files_finds_nothing(tmp_path: Path) -> None:
+    page = [Shown("Oak Works", 100, 90, 24), Shown("Phone: +1 512 471 3434", 100, 150, 20)]
+    scan = Answer(scan_of(drawn(pdf_of(page))), headers=(("Content-Type", "application/pdf"),))
+    home = "<title>Oak</title><a href=/contact.pdf>Contact</a>"
+    with serve({"//oak.localhost/": home, "//oak.localhost/contact.pdf": scan}) as server:
+        site, folder = f"{server.at('oak.localhost')}/", str(tmp_path / "mine")
+        assert run(["init", folder]) == 0
+        command = ["forage", site, "-w", folder, "--facts", "contact", "--files", "--delay", "0"]
+        assert run([*command, "--allow-private"]) == 0
+    with Workspace.open(tmp_path / "mine") as workspace:
+        wanted = parse_wanted(workspace, "organisation:phone")
+        plain = extract_at_cost(workspace, wanted, Plan(), ["documents"], Budget())
+        assert (plain.pages, plain.facts) == (1, 0)
+        none = extract_at_cost(workspace, wanted, Plan(), ["ocr"], Budget(seconds=0.0))
+        assert (none.pages, none.left) == (0, 1)
+        done = extract_at_cost(workspace, wanted, Plan(), ["ocr"], Budget(seconds=600))
+        assert (done.pages, done.left, done.problems) == (1, 0, ())
+        assert [row.texts("phone") for row in fact_rows(workspace, wanted)] == [["+15124713434"]]
 
 
 SCRIPTED = (

@@ -8,12 +8,13 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from wayhound.app.fact_agenda import COSTLY_BATCH, Plan, Stopped, body_reader
 from wayhound.app.facts import Wanted, extract_facts, fact_kinds, pages_to_read, read_archived
 from wayhound.app.forage import make_fetcher, make_renderer
-from wayhound.documents.document import Document
+from wayhound.documents.document import Document, Unread
 from wayhound.documents.reader import DocumentReader
 from wayhound.entities.agenda import LightPage, PageResult, run_agenda
 from wayhound.entities.extract import read_facts, settle
@@ -245,23 +246,26 @@ def _open_extractor(workspace: Workspace, name: str) -> Iterator[FactExtractor]:
 
 @dataclass
 class _Documents:
-    """Reads PDF and PostScript files."""
+    """Reads PDF and PostScript files; with `ocr` also those whose pages are pictures."""
 
     reader: DocumentReader
     kinds: Mapping[str, KindSpec]
+    ocr: bool = False
     content_types = ("application/pdf", "application/postscript", "application/octet-stream")
 
     def __call__(self, page: FactRequest, /) -> Iterator[FoundFact]:
-        document = self.reader.read(page.body)
+        document = self.reader.read(page.body, ocr=self.ocr)
+        if isinstance(document, Unread) and document.reason == "no_tesseract":
+            raise UsageError(document.detail)
         if isinstance(document, Document):
             text = "\n".join(line.text for line in document.lines)
             yield from _found(page.url, text.encode("utf-8", "replace"), "text/plain", self.kinds[page.kind])
 
 
 @contextmanager
-def _documents(workspace: Workspace) -> Iterator[FactExtractor]:
+def _documents(workspace: Workspace, *, ocr: bool = False) -> Iterator[FactExtractor]:
     with DocumentReader() as reader:
-        yield _Documents(reader, fact_kinds(workspace))
+        yield _Documents(reader, fact_kinds(workspace), ocr)
 
 
 @contextmanager
@@ -299,6 +303,7 @@ def _found(url: str, body: bytes, content_type: str, kind: KindSpec) -> Iterator
 
 BUILT_IN: Mapping[str, Callable[[Workspace], AbstractContextManager[FactExtractor]]] = {
     "documents": _documents,
+    "ocr": partial(_documents, ocr=True),
     "browser": _rendered,
 }
-"""Costly extractors that Wayhound brings: PDF and PostScript files, and pages that their scripts make."""
+"""Costly extractors that Wayhound brings: PDF and PostScript files, scanned ones, and pages that their scripts make."""
