@@ -1,8 +1,8 @@
 """Facts from pages, nothing taught: recall and precision for every field, per guide and per country, and speed.
 
-The pages are the restaurant guides (`restaurants/`) and the contact pages of the modern sites (`sites/modern-*`, whose
-`facts.tsv` lists what is printed on them). Beside it in the same run: regular expressions alone, and, with `--peers`,
-extruct, pyap2, usaddress and trafilatura in environments of their own.
+The pages are those of all restaurant guides (`restaurants/NAME.warc.gz` with `NAME.records.jsonl`) and the contact
+pages of all sites with a `facts.tsv`, which lists what is printed on them. Beside it in the same run: regular
+expressions alone, and, with `--peers`, extruct, pyap2, usaddress and trafilatura in environments of their own.
 
 A phone or an e-mail is right if its normal form is equal; a name if its words are equal; an address if at least 80 %
 (F1) of its words, with abbreviations of streets and states spelled out, are shared and all numbers of the street and
@@ -98,7 +98,7 @@ def read_guides(data: Path, most: int) -> dict[str, list[TruePage]]:
             for url, body, kind in read_warc(warc)
             if url in truth
         ][:most]
-    return guides
+    return {name: pages for name, pages in guides.items() if pages}
 
 
 def _guide_facts(record: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -112,7 +112,7 @@ def _guide_facts(record: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
 def read_organisations(data: Path) -> dict[str, list[TruePage]]:
     """Return the contact pages of each site first, then other pages of it, which have no known facts."""
     sites: dict[str, list[TruePage]] = {}
-    for table in sorted((data / "sites").glob("modern-*/*/facts.tsv")):
+    for table in sorted((data / "sites").glob("*/*/facts.tsv")):
         facts: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
         for row in csv.DictReader(table.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE):
             known = facts[row["url"]].get(row["field"], ())
@@ -343,6 +343,8 @@ def main() -> int:
     parser.add_argument("--wrong", action="store_true", help="print what was missed")
     arguments = parser.parse_args()
     groups = read_guides(arguments.data, arguments.pages) | read_organisations(arguments.data)
+    if not groups:
+        parser.error(f"{arguments.data} has neither restaurants/*.warc.gz nor sites/*/*/facts.tsv")
     tally, by_country, plain = Tally(), Tally(), Tally()
     judged: list[Judged] = []
     load_tables()

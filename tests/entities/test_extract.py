@@ -117,10 +117,21 @@ def test_the_country_of_a_phone_follows_from_the_page() -> None:
 
 
 @pytest.mark.parametrize(
+    ("folder", "number"),
+    [("europe/france/paris", "+33142601234"), ("usa/georgia/atlanta", None), ("fr", None)],
+)
+def test_a_folder_named_after_a_country_tells_the_country_of_a_phone(folder: str, number: str | None) -> None:
+    page = facts_of("<p>Phone: 01-42-60-12-34</p>", f"https://guide.example.com/{folder}/12.html")
+    assert (number in texts(page, "phone")) is (number is not None)
+
+
+@pytest.mark.parametrize(
     ("country", "text", "number"),
     [
         ("US", "Call 1-800-FLOWERS today", "+18003569377"),
         ("US", "212.555.0187 ext. 12", "+12125550187"),
+        ("US", "Miami Beach, FL 33139 (305) 531-1234", "+13055311234"),
+        ("US", "305-531-1234 33139 Miami Beach", "+13055311234"),
         ("ES", "Tfno. 91 521 23 45", "+34915212345"),
         ("JP", "電話：０３－３２１１－１２３４", "+81332111234"),
         ("BE", "02/512.34.56", "+3225123456"),
@@ -250,6 +261,13 @@ def test_the_parts_of_an_address_are_read_in_other_orders_and_on_lines_of_their_
     found = find_addresses(page, [country])
     assert [place.text for place in found] == [address]
     assert all(0 < place.start < place.end <= len(page.text) for place in found)
+
+
+def test_the_country_at_the_end_of_an_address_decides_whatever_its_code_looks_like() -> None:
+    page = facts_of(
+        "<p>Av. Juárez 12, Cancún 77500, Mexico</p><p>998 884 1234</p>", "https://guide.example.com/"
+    )
+    assert [(fact.field, fact.country) for fact in page.facts] == [("phone", "MX"), ("address", "MX")]
 
 
 def test_a_street_without_a_city_counts_beside_a_phone_number_and_nowhere_else() -> None:

@@ -293,17 +293,19 @@ _NEAR_LINES = 3
 
 
 def _streets_alone(page: PageLines) -> Iterator[Address]:
-    """Yield streets without a city, as guides to one city print them, right above or below a phone number."""
+    """Yield streets without a city or a number, as guides print them, right above or below a phone number."""
     phones = [index for index in page.digit_lines if _PHONE_NEAR.search(page.lines[index])]
-    for index in page.digit_lines if phones else ():
-        line = page.lines[index].rstrip(" ,;")
-        near = min(abs(index - phone) for phone in phones) <= _NEAR_LINES
-        if near and len(line) < MAX_PART_CHARS and _STREET_ALONE.fullmatch(line) and names_street(line):
-            below = page.lines[index + 1] if index + 1 < len(page.lines) else ""
-            end = page.starts[index] + len(line)
-            if "," not in line and len(below) < 30 and _TOWN.fullmatch(below):
-                line, end = f"{line}, {below.rstrip(' ,')}", page.starts[index + 1] + len(below)
-            yield Address(line, page.starts[index], end, "", "", 0.55)
+    near = {index + step for index in phones for step in range(-_NEAR_LINES, _NEAR_LINES + 1)}
+    for index in sorted(near):
+        line = page.lines[index].rstrip(" ,;") if 0 <= index < len(page.lines) else ""
+        is_street = _STREET_ALONE.fullmatch(line) or (_US_NO_ZIP.search(line) and "," in line)
+        if not is_street or len(line) > MAX_PART_CHARS or not names_street(line.partition(",")[0]):
+            continue
+        below = page.lines[index + 1] if index + 1 < len(page.lines) else ""
+        end = page.starts[index] + len(line)
+        if "," not in line and len(below) < 30 and _TOWN.fullmatch(below):
+            line, end = f"{line}, {below.rstrip(' ,')}", page.starts[index + 1] + len(below)
+        yield Address(line, page.starts[index], end, _likely_country(line, ()), "", 0.55)
 
 
 # Anchors
@@ -517,7 +519,7 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
     if anchor.weight == _LABELLED and not (_NUMBER.search(text) or names_street(text) or "," in text):
         return None  # after a label, but nothing of an address in it
     first, last = pieces[0], pieces[-1]
-    country = anchor.country or _country_in(text) or _likely_country(text, hints)
+    country = _country_at_end(text) or anchor.country or _country_in(text) or _likely_country(text, hints)
     confidence = (
         anchor.weight + (0.2 if street else -0.25) + (0.05 if country and country in hints[:2] else 0.0)
     )
@@ -704,6 +706,12 @@ def _likely_country(text: str, hints: Sequence[str]) -> str:
     if _US_NO_ZIP.search(text):
         return "US"
     return hints[0] if hints and hints[0] != "US" else ""
+
+
+def _country_at_end(text: str) -> str:
+    """Return the country that an address ends with, which decides whatever its post code looks like."""
+    last = text.rpartition(",")[2].strip(" .")
+    return country_named(last) if len(last) > 3 and last not in US_STATES else ""
 
 
 def _country_in(text: str) -> str:

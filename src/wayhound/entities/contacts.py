@@ -18,7 +18,7 @@ from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.errors import MissingExtra
 
 MAX_PHONES = 200
-_LOCAL_DIGITS = 7
+_LOCAL_DIGITS, _MOST_USUAL = 7, 12
 _FALLBACK_REGIONS = ("US", "GB", "DE", "FR", "IN", "AU")
 """Tried for a number with a label where no hint fits; the page may be of an emigrant."""
 
@@ -212,8 +212,8 @@ _DATE = re.compile(
 def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
     """Yield the phone and fax numbers in the text. `regions` are the likeliest countries, likeliest first."""
     text = page.text
-    for start, candidate in islice(_phone_candidates(page), MAX_PHONES):
-        printed = candidate
+    for place, candidate in islice(_phone_candidates(page), MAX_PHONES):
+        start, printed = place, candidate
         before = text[max(0, start - 40) : start]
         line_start = before.rfind("\n")
         same_line, above = before[line_start + 1 :], before[: max(0, line_start)].rsplit("\n", 1)[-1]
@@ -223,12 +223,11 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
             continue
         if not is_labelled and _names_another_number(same_line, above[-20:]):
             continue
-        first, slash, _ = printed.partition(" / ")
-        contact = _checked(first, regions, labelled=is_fax or is_labelled) if slash else None
-        if contact is not None:
-            printed = first  # "0771 - 2443238 / 28" is two numbers, "0711 / 24432" is one
-        else:
-            contact = _checked(printed, regions, labelled=is_fax or is_labelled)
+        contact = None
+        for skipped, part in _readings(candidate):
+            if contact := _checked(part, regions, labelled=is_fax or is_labelled):
+                start, printed = place + skipped, part
+                break
         if contact is None and is_labelled and len(printed) >= _LOCAL_DIGITS:
             contact = printed, "", 0.62  # a local number, which no plan knows without its area
         if contact is not None:
@@ -242,6 +241,20 @@ def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
                 confidence=sure,
                 country=country,
             )
+
+
+def _readings(candidate: str) -> Iterator[tuple[int, str]]:
+    """Yield the numbers that digits with few signs between may be, likeliest first, and where each begins in them."""
+    first, slash, _ = candidate.partition(" / ")
+    if slash:
+        yield 0, first  # "0771 - 2443238 / 28" is two numbers, "0711 / 24432" is one
+    yield 0, candidate
+    if (
+        sum(map(str.isdigit, candidate)) > _MOST_USUAL
+    ):  # "FL 33139 (305) 531-1234": a post code before or after it
+        head, _, tail = candidate.partition(" ")
+        yield len(head) + 1, tail
+        yield 0, candidate.rpartition(" ")[0]
 
 
 @lru_cache(maxsize=CACHED_LINES)

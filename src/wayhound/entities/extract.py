@@ -27,7 +27,7 @@ from wayhound.entities.hours import find_hours, normalise_hours
 from wayhound.entities.markup import Stated, read_markup
 from wayhound.entities.names import KEPT_LINES, TitleShape, organisation_name, page_name
 from wayhound.entities.page_lines import PageLines, parse_page
-from wayhound.entities.places import country_named, country_of_host, country_of_language
+from wayhound.entities.places import country_named, country_of_host, country_of_language, country_of_path
 from wayhound.record_kinds import Compare, KindSpec
 from wayhound.url import host_of
 
@@ -106,10 +106,11 @@ def read_facts(
 
 
 def _hints(url: str, language: str, stated: Sequence[Stated], known: Sequence[str]) -> tuple[str, ...]:
-    """Return likely countries: known ones, those stated, of the domain, of the language, and the most usual one."""
+    """Return likely countries: known, stated, of the domain, of the path, of the language, and the most usual one."""
     named = [country_named(fact.parts.get("addressCountry", "")) for fact in stated if fact.parts]
     plus = [found[1] for fact in stated if fact.field == "phone" and (found := normal_phone(fact.text))]
-    guesses = [*known, *named, *plus, country_of_host(host_of(url)), country_of_language(language)]
+    of_site = country_of_host(host_of(url)), country_of_path(url), country_of_language(language)
+    guesses = [*known, *named, *plus, *of_site]
     return tuple(country for country in dict.fromkeys([*guesses, "US"]) if country)
 
 

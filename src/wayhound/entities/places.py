@@ -255,6 +255,16 @@ def country_of_host(host: str) -> str:
     return TOP_LEVEL.get(ending) or (ending.upper() if ending.upper() in COUNTRIES else "")
 
 
+def country_of_path(url: str) -> str:
+    """Return the country that a folder of a URL is named after, as in guides to the world; empty if there is none.
+
+    Codes do not count: `/it/` is a language as often as a country. Nor do names that a state of the United States has.
+    """
+    folders = url.partition("://")[2].split("/")[1:-1]
+    names = (folder.replace("-", " ").replace("_", " ").title() for folder in folders if len(folder) > 3)
+    return next((code for name in names if name not in US_STATES and (code := country_named(name))), "")
+
+
 def country_of_language(language: str) -> str:
     """Return the country of a language tag: its region if it has one, else the likeliest; empty for English."""
     parts = language.replace("_", "-").split("-")
