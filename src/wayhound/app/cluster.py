@@ -43,13 +43,14 @@ START_ATTEMPTS = 3
 FOLDER_VARIABLE = "WAYHOUND_NODE_FOLDER"
 
 # No statistics are sent, no metrics kept. On a machine that is busy, Ray's own processes take longer to start than the
-# 15 and 30 seconds that it grants them.
+# 15 and 30 seconds that it grants them. One of its patiences cannot be set, and a process that fell to it is waited for
+# as long as any other: a minute, and then all is started again.
 _RAY_SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_enable_metrics_collection": "0",
     "RAY_agent_register_timeout_ms": "300000",
-    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_raylet_start_wait_time_s": "60",
 }
 
 
@@ -112,7 +113,12 @@ def check_cluster(workspace: Workspace, options: ClusterOptions) -> None:
             "to a Postgres server first (docs/cluster.md), or use --cluster local.",
             next_step="workspace move",
         )
-    if not workspace.config.archive:
+    check_archive(workspace, options.address)
+
+
+def check_archive(workspace: Workspace, cluster: str) -> None:
+    """Raise UsageError if the machines of a cluster cannot reach the archive of a workspace."""
+    if cluster != "local" and not workspace.config.archive:
         raise UsageError(
             'The archive of this workspace is a folder on this machine. Write archive = "s3://BUCKET/PREFIX", or a '
             "shared folder as file:///FOLDER, into wayhound.toml."
@@ -170,7 +176,7 @@ class _Driver:
     """Keeps a worker in every place of the cluster, and collects their reports. Used by one thread at a time."""
 
     def __init__(self, order: ClusterOrder, options: ClusterOptions) -> None:
-        self._ray = _connect(options)
+        self._ray = connect(options)
         self._options = options
         self._order = self._ray.put(order)
         self._actor = self._ray.remote(max_concurrency=3, max_restarts=0)(ClusterWorker)
@@ -364,7 +370,8 @@ def _ray() -> Any:
     return ray
 
 
-def _connect(options: ClusterOptions) -> Any:
+def connect(options: ClusterOptions) -> Any:
+    """Connect to a cluster, or start one here, and return Ray. Raises UsageError if there is none, MissingExtra."""
     ray = _ray()
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "namespace": "wayhound"}
     try:
@@ -397,15 +404,20 @@ def _start_here(ray: Any, quiet: dict[str, Any]) -> None:
 # The side of a worker
 
 
+def check_version(version: str) -> None:
+    """Raise UsageError if a command of another version has sent work to this machine."""
+    if version != __version__:
+        raise UsageError(
+            f"{socket.gethostname()} has Wayhound {__version__}, and the command {version}. Install the same version "
+            "on all machines."
+        )
+
+
 class ClusterWorker:
     """One worker, in a process that Ray has started on some machine. `work` runs in one thread, the rest beside it."""
 
     def __init__(self, order: ClusterOrder, number: int) -> None:
-        if order.version != __version__:
-            raise UsageError(
-                f"{socket.gethostname()} has Wayhound {__version__}, and the command {order.version}. Install the same "
-                "version on all machines."
-            )
+        check_version(order.version)
         self._order, self._number = order, number
         self._lock = Lock()
         self._news = WorkerReport(socket.gethostname())
@@ -468,12 +480,15 @@ class ClusterWorker:
 
 def _opened(order: ClusterOrder) -> Workspace:
     """Open the workspace as this machine sees it: the folder itself, or one of this machine for segments and models."""
-    if order.folder:
-        return Workspace.open(Path(order.folder))
-    workspace = Workspace.on_node(node_folder(order.config), order.config)
+    workspace = open_here(order.folder, order.config)
     for name, content in order.models.items():
         _write_once(workspace.models_folder / name, content)
     return workspace
+
+
+def open_here(folder: str, config: Config) -> Workspace:
+    """Open a workspace on this machine: its folder, or if that is empty, the one of this machine for what is shared."""
+    return Workspace.open(Path(folder)) if folder else Workspace.on_node(node_folder(config), config)
 
 
 def upload_leftovers(order: ClusterOrder) -> None:

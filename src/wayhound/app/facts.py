@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import groupby
 from typing import Self
 
+from wayhound.app.parallel import map_items
+from wayhound.config import Config
 from wayhound.entities.contacts import is_personal
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, same_fact, settle
 from wayhound.entities.fact import Fact
@@ -154,24 +158,75 @@ def extract_facts(
     wanted: Wanted,
     *,
     run_id: int | None = None,
+    cluster: str = "",
     on_progress: Callable[[int, int], None] = lambda _done, _of: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> ExtractedFacts:
     """Read the facts of archived pages that are new or changed, and bring them together into records.
 
     Of a kind that a page describes, the goals of each site are read, or all its pages if it has none. Every description
-    is saved when it is made, so a run that is stopped loses nothing and the same call goes on.
+    is saved when it is made, so a run that is stopped loses nothing and the same call goes on. On a cluster, each site
+    is read by one process.
     """
     tasks = reading_tasks(workspace, wanted, run_id)
+    described = (
+        _described_on(cluster, workspace, wanted, tasks) if cluster else ((task, None) for task in tasks)
+    )
     done = 0
-    for number, task in enumerate(tasks):
+    for number, (task, description) in enumerate(described):
         on_progress(number, len(tasks))
         if stop():
             return conclude_extraction(workspace, wanted, done, stopped=True)
-        task.run()
+        task.run(description)
         done += len(task.pages)
     on_progress(len(tasks), len(tasks))
     return conclude_extraction(workspace, wanted, done)
+
+
+def _described_on(
+    cluster: str, workspace: Workspace, wanted: Wanted, tasks: Iterable[ReadingTask]
+) -> Iterator[tuple[ReadingTask, Description]]:
+    """Yield the tasks with their descriptions, which the machines of a cluster make from the archive."""
+    folder = str(workspace.folder) if cluster == "local" else ""
+    sites = [list(of_site) for _, of_site in groupby(tasks, key=lambda task: task.site.start)]
+    items = ((of_site, _SiteItem.of(of_site)) for of_site in sites)
+    for of_site, descriptions in map_items(
+        _describing, (folder, workspace.config, wanted), items, cluster=cluster
+    ):
+        yield from zip(of_site, descriptions or (), strict=True)
+
+
+@contextmanager
+def _describing(
+    setup: tuple[str, Config, Wanted],
+) -> Iterator[Callable[[_SiteItem], list[Description]]]:
+    """Open what describes sites on a machine of a cluster (`map_items`)."""
+    from wayhound.app.cluster import open_here  # noqa: PLC0415 - only where it was asked for
+
+    folder, config, wanted = setup
+    with open_here(folder, config) as workspace:
+        yield lambda item: item.describe(workspace, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _SiteItem:
+    """The descriptions to make of one site, with all that is needed beside the archive."""
+
+    start: str
+    pages: Sequence[ArchivedPage]
+    taught: _Taught
+    units: Sequence[tuple[str, tuple[ArchivedPage, ...]]]
+
+    @classmethod
+    def of(cls, tasks: Sequence[ReadingTask]) -> Self:
+        site = tasks[0].site
+        return cls(
+            site.start, site.pages, site.taught.about(site), [(task.key, task.pages) for task in tasks]
+        )
+
+    def describe(self, workspace: Workspace, wanted: Wanted) -> list[Description]:
+        reader = SiteReader(workspace, wanted, self.start, self.pages, self.taught, _Samples())
+        return [reader.describe(key, pages) for key, pages in self.units]
 
 
 def conclude_extraction(
@@ -235,6 +290,13 @@ class _Taught:
                 readings.setdefault(reading.url, []).append(reading)
         return cls(examples, readings)
 
+    def about(self, site: SiteReader) -> Self:
+        """Return what concerns the pages of one site."""
+        domain = registrable_domain(site.start)
+        urls = {page.url for page in site.pages} & self.readings.keys()
+        examples = {domain: self.examples[domain]} if domain in self.examples else {}
+        return replace(self, examples=examples, readings={url: self.readings[url] for url in urls})
+
 
 @dataclass(frozen=True, slots=True)
 class ReadingTask:
@@ -245,9 +307,9 @@ class ReadingTask:
     site: SiteReader
     state: str
 
-    def run(self) -> Description:
-        """Read the pages, save the description and return it."""
-        description = self.site.describe(self.key, self.pages)
+    def run(self, description: Description | None = None) -> Description:
+        """Save the description, made from the pages if there is none yet, and return it."""
+        description = description or self.site.describe(self.key, self.pages)
         page = self.pages[0]
         self.site.workspace.stores.facts.save(
             self.site.wanted.kind.kind, description, page.site, page.run, self.state

@@ -20,7 +20,7 @@ from wayhound.app.chains import LinkChains
 from wayhound.app.forage import Order, open_run
 from wayhound.app.papers.adding import AddedFile, Intake, fetched_files
 from wayhound.app.papers.library import PaperLibrary
-from wayhound.app.papers.reading import n_cores
+from wayhound.app.parallel import n_cores
 from wayhound.app.teach.playback import Script, play, play_by_fetching
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics

@@ -24,7 +24,14 @@ from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Taught
 from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.cli.console import err, out, plain_table, write_json
-from wayhound.cli.language import Command, goal_label_option, json_option, seed_option, trails_option
+from wayhound.cli.language import (
+    Command,
+    cluster_option,
+    goal_label_option,
+    json_option,
+    seed_option,
+    trails_option,
+)
 from wayhound.errors import UsageError
 from wayhound.wording.training import format_recommendation
 
@@ -64,6 +71,7 @@ NAMES = [*sorted(STRATEGIES), ORACLE]
               help="Test this strategy; may be repeated.  [default: all]")  # fmt: skip
 @click.option("--plot", "plot_path", metavar="PATH", type=click.Path(path_type=Path, dir_okay=False),
               help="Draw the curves to this picture.")  # fmt: skip
+@cluster_option
 @json_option
 def evaluate(
     folders: tuple[Path, ...],
@@ -82,6 +90,7 @@ def evaluate(
     blind_to_urls: bool,
     strategies: tuple[str, ...],
     plot_path: Path | None,
+    cluster: str | None,
     as_json: bool,
 ) -> None:
     """Compare strategies on recorded sites. FOLDERS are site folders, or folders of them.
@@ -113,7 +122,7 @@ def evaluate(
     outcomes: list[Outcome] = []
     with Progress(console=err, transient=True) as progress:
         task = progress.add_task("foraging", total=len(evaluation))
-        for outcome in evaluation.run():
+        for outcome in evaluation.run(cluster or ""):
             outcomes.append(outcome)
             progress.update(task, advance=1, description=f"{outcome.site} {outcome.goal} {outcome.strategy}")
     if plot_path:

@@ -19,7 +19,7 @@ from wayhound.app.fact_tables import FACT_FORMATS, fact_rows, wide_rows, write_f
 from wayhound.app.facts import CONTACT, Wanted, extract_facts, parse_wanted
 from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
-from wayhound.cli.language import Command, out_option, run_option, workspace_option
+from wayhound.cli.language import Command, cluster_option, out_option, run_option, workspace_option
 from wayhound.entities.workload import Workload
 from wayhound.errors import UsageError
 from wayhound.wording.facts import format_costly, format_extracted, format_row, format_wide_row
@@ -45,6 +45,7 @@ BINARY = ("xlsx",)
               help="Let costly extractors run so long in all, earlier calls included.")  # fmt: skip
 @click.option("--money", type=click.FloatRange(0), metavar="N",
               help="Let costly extractors spend so much in all, earlier calls included.")  # fmt: skip
+@cluster_option
 @out_option
 @click.option("--format", "file_format", type=click.Choice(FACT_FORMATS),
               help="The file format.  [default: by the file's ending, else csv]")  # fmt: skip
@@ -55,6 +56,7 @@ def extract(
     table: Path | None,
     path: Path | None,
     file_format: str | None,
+    cluster: str | None,
     **options: Any,
 ) -> None:
     """Read FACTS from the pages that forages archived, and write them as a table.
@@ -71,11 +73,20 @@ def extract(
     chosen = file_format or format_by_ending(path)
     if path is None and chosen in BINARY and sys.stdout.isatty():
         raise UsageError(f"{chosen} is a binary format: name a file with --out.")
+    if cluster and (options["workload"] or options["endorsed"]):
+        raise UsageError(
+            "A cluster reads all sites side by side, so there is no first one. Leave out --cluster, or --workload and "
+            "--endorsed."
+        )
     with Workspace.open(folder) as workspace:
         if run_id is not None:
             workspace.stores.forage.run(run_id)  # raises if there is none
         wanted = parse_wanted(workspace, facts)
-        run_extraction(workspace, wanted, run_id, _plan(workspace, facts, options))
+        if cluster:
+            from wayhound.app.cluster import check_archive  # noqa: PLC0415 - most extractions have one machine
+
+            check_archive(workspace, cluster)
+        run_extraction(workspace, wanted, run_id, _plan(workspace, facts, options), cluster or "")
         if options["extractors"]:
             _run_costly(workspace, wanted, run_id, facts, options)
         rows = write_table(workspace, wanted, table, path, chosen, run_id)
@@ -86,12 +97,14 @@ def extract(
 
 
 def run_extraction(
-    workspace: Workspace, wanted: Wanted, run_id: int | None, plan: Plan | None = None
+    workspace: Workspace, wanted: Wanted, run_id: int | None, plan: Plan | None = None, cluster: str = ""
 ) -> None:
     """Extract with a progress bar, by a plan if there is one; Ctrl-C stops, and what is done is kept."""
     with _shown_progress("Reading facts") as (on_progress, stop):
         if plan is None:
-            done = extract_facts(workspace, wanted, run_id=run_id, on_progress=on_progress, stop=stop)
+            done = extract_facts(
+                workspace, wanted, run_id=run_id, cluster=cluster, on_progress=on_progress, stop=stop
+            )
         else:
             done = extract_by_worth(
                 workspace, wanted, plan, run_id=run_id, on_progress=on_progress, stop=stop

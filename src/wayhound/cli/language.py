@@ -141,6 +141,11 @@ def cluster_options(function: Function) -> Function:
         metavar="N",
         help="Workers on each machine of the cluster.  [default: one per core]",
     )(function)
+    return cluster_option(function)
+
+
+def cluster_option(function: Function) -> Function:
+    """Add `--cluster` as `cluster`."""
     return click.option(
         "--cluster",
         metavar="WHERE",

@@ -12,6 +12,7 @@ import click
 
 from wayhound.cli.language import (
     Group,
+    cluster_option,
     json_option,
     limit_option,
     out_option,
@@ -48,6 +49,7 @@ def papers() -> None:
     "--ocr", is_flag=True, help="Recognise the text of scanned files with Tesseract; takes seconds a page."
 )
 @workers_option()
+@cluster_option
 @json_option
 def add(
     paths: tuple[Path, ...],
@@ -56,6 +58,7 @@ def add(
     run_id: int | None,
     ocr: bool,
     workers: int | None,
+    cluster: str | None,
     as_json: bool,
 ) -> None:
     """Read the files at PATHS, and those in folders there, each once. The same command resumes what was stopped.
@@ -69,7 +72,14 @@ def add(
     if run_id is not None and not from_forage:
         raise UsageError("--run goes with --from-forage.")
     code = papers_work.add(
-        folder, paths, workers, from_forage=from_forage, run_id=run_id, ocr=ocr, as_json=as_json
+        folder,
+        paths,
+        workers,
+        from_forage=from_forage,
+        run_id=run_id,
+        cluster=cluster,
+        ocr=ocr,
+        as_json=as_json,
     )
     if code != papers_work.STOPPED:
         papers_work.print_next_steps(folder)
@@ -81,15 +91,25 @@ def add(
 @click.option("--again", is_flag=True, help="Also read files that have been read with the current models.")
 @model_option
 @workers_option()
+@cluster_option
 @json_option
-def read(folder: Path, again: bool, model: ModelName | None, workers: int | None, as_json: bool) -> None:
+def read(
+    folder: Path,
+    again: bool,
+    model: ModelName | None,
+    workers: int | None,
+    cluster: str | None,
+    as_json: bool,
+) -> None:
     """Read files again from the archive, if they were read with other models than the current ones.
 
     With --model, this and every later command of the workspace reads papers with that model.
     """
     from wayhound.cli import papers_work  # noqa: PLC0415
 
-    raise SystemExit(papers_work.read(folder, workers, again=again, model=model, as_json=as_json))
+    raise SystemExit(
+        papers_work.read(folder, workers, cluster=cluster, again=again, model=model, as_json=as_json)
+    )
 
 
 @papers.command("list")

@@ -67,6 +67,7 @@ def add(
     *,
     from_forage: bool,
     run_id: int | None,
+    cluster: str | None = None,
     ocr: bool = False,
     as_json: bool,
 ) -> int:
@@ -76,12 +77,18 @@ def add(
         files = incoming_files(library, paths, from_forage=from_forage, run_id=run_id)
         if from_forage and (hidden := library.files.count_noindex(run_id)):
             err.print(f"Left out {count(hidden, 'fetched file')}: servers ask not to index them.")
-        intake = Intake(library, choose_workers(workers, len(files)), ocr=ocr)
+        intake = Intake(library, choose_workers(workers, len(files)), cluster=cluster or "", ocr=ocr)
         return print_added(intake.add(files), len(files), _line(as_json))
 
 
 def read(
-    folder: Path, workers: int | None, *, again: bool, model: ModelName | None = None, as_json: bool
+    folder: Path,
+    workers: int | None,
+    *,
+    cluster: str | None = None,
+    again: bool,
+    model: ModelName | None = None,
+    as_json: bool,
 ) -> int:
     """Read files again and return the exit code."""
     with Workspace.open(folder) as workspace:
@@ -93,7 +100,7 @@ def read(
         if not files:
             err.print("All files have been read with the current models. To read them anyway: --again")
             return 0
-        intake = Intake(library, choose_workers(workers, len(files)))
+        intake = Intake(library, choose_workers(workers, len(files)), cluster=cluster or "")
         return print_added(intake.read_again(files), len(files), _line(as_json))
 
 

@@ -66,6 +66,7 @@ OPTIONS: Mapping[str, str] = {
     "--budget": "the most pages to fetch from a site: requests sent, redirects and retries included, robots.txt not",
     "--by": "who taught or corrected; by default you",
     "--citations": "a file of citations",
+    "--cluster": "the Ray cluster to work on instead of this machine alone",
     "--delay": "seconds between two requests to a host; a longer Crawl-delay in robots.txt wins",
     "--depth": "clicks from the start page",
     "--features": "how many of the strongest features to show",

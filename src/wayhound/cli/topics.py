@@ -13,7 +13,14 @@ from rich.table import Table
 
 from wayhound.app.topics import TopicReport, Topics, read_corpus
 from wayhound.cli.console import command_for, err, next_steps, out, write_json
-from wayhound.cli.language import Group, json_option, limit_option, seed_option, workspace_option
+from wayhound.cli.language import (
+    Group,
+    cluster_option,
+    json_option,
+    limit_option,
+    seed_option,
+    workspace_option,
+)
 from wayhound.errors import UsageError
 from wayhound.topics.clusters import cluster_tree
 from wayhound.topics.documents import read_documents
@@ -131,12 +138,13 @@ def training_table(training: TopicTraining) -> Table:
 @topics.command("place")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @workspace_option
+@cluster_option
 @json_option
-def place(file: Path, folder: Path, as_json: bool) -> None:
+def place(file: Path, folder: Path, cluster: str | None, as_json: bool) -> None:
     """Place new documents with the trained model, without training again."""
     documents = read_documents(file)
     with _opened(folder) as opened:
-        placements = opened.place(documents)
+        placements = opened.place(documents, cluster or "")
     titles = (document.title for document in documents)
     _print_placements(zip(placements, titles, strict=True), as_json=as_json)
 

@@ -7,9 +7,11 @@ reported, and rightly.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import accumulate
+from itertools import accumulate, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -24,6 +26,7 @@ from wayhound.app.evaluate.strategies import (
     taught_from,
 )
 from wayhound.app.evaluate.world import Walk, World, ask_truthfully, oracle, walk
+from wayhound.app.parallel import map_items
 from wayhound.errors import MissingExtra
 from wayhound.forage.scorer import Scorer, SiteReport
 from wayhound.paths.model import ADAPTIVE_STRATEGY
@@ -149,24 +152,49 @@ class Evaluation:
     def __len__(self) -> int:
         return sum(1 for _ in self.tasks()) * len(self.strategies)
 
-    def run(self) -> Iterator[Outcome]:
-        """Yield the outcome of every task and strategy."""
-        answered: dict[tuple[str, int], Lesson] = {}  # by goal and draw, the lesson with the answers so far
-        for task, lesson in self.tasks():
+    def run(self, cluster: str = "") -> Iterator[Outcome]:
+        """Yield the outcome of every task and strategy, in the same order wherever they are measured.
+
+        On a cluster, each lesson is tested with each strategy apart (`map_items`). Raises UsageError if there is none.
+        """
+        if not cluster:
+            for goal in self.goals:
+                for lesson in self._lessons(goal):
+                    yield from self._outcomes(goal, lesson, self.strategies)
+            return
+        parts = [(goal, number) for goal in self.goals for number, _ in enumerate(self._lessons(goal))]
+        items = ((part, (*part, strategy)) for part in parts for strategy in self.strategies)
+        measured = map_items(_evaluating, self, items, cluster=cluster)
+        for _, of_lesson in groupby(measured, key=itemgetter(0)):
+            by_strategy = (outcomes or [] for _, outcomes in of_lesson)
+            for of_task in zip(*by_strategy, strict=True):
+                yield from of_task
+
+    def run_part(self, part: tuple[str, int, str]) -> list[Outcome]:
+        """Return the outcomes of one goal, the lesson of this number and one strategy."""
+        goal, number, strategy = part
+        lesson = next(islice(self._lessons(goal), number, None))
+        return list(self._outcomes(goal, lesson, [strategy]))
+
+    def _outcomes(
+        self, goal: str, taught_sites: tuple[Lesson, list[World], int], strategies: Sequence[str]
+    ) -> Iterator[Outcome]:
+        lesson, tested, draw = taught_sites
+        answered = lesson  # with the answers so far
+        for task in self._tasks(goal, tested, draw):
             best = oracle(task.world, task.goal)
-            for strategy in self.strategies:
+            for strategy in strategies:
                 taken, training_seconds = best, 0.0
                 if strategy != ORACLE:
                     passed = self.pass_answers and strategy == ADAPTIVE_STRATEGY
-                    known = answered.get((task.goal, task.draw), lesson) if passed else lesson
+                    known = answered if passed else lesson
                     _ = known.trails  # made from labels, so no part of the training
                     began = process_time()
                     scorer = STRATEGIES[strategy](known)
                     training_seconds = process_time() - began
                     taken = self._walk(task, scorer)
                     if passed and not task.without_goals:
-                        own = replace(known, answers=(*known.answers, *taken.answers), _models={})
-                        answered[task.goal, task.draw] = own
+                        answered = replace(known, answers=(*known.answers, *taken.answers), _models={})
                 taught = taught_from(strategy, self.taught)
                 outcome = measure(task, strategy, taught, taken, best, budget=self.budget)
                 yield replace(outcome, training_seconds=training_seconds)
@@ -186,14 +214,17 @@ class Evaluation:
 
     def tasks(self) -> Iterator[tuple[EvaluationTask, Lesson]]:
         """Yield every task with its lesson; a site without a reachable goal has nothing to measure."""
-        name = str(self.lesson or "")
         for goal in self.goals:
             for lesson, tested, draw in self._lessons(goal):
-                for world in tested:
-                    yield EvaluationTask(world, goal, name, draw), lesson
-                    if self.without_goals and world.labels.get(world.site.start) != goal:
-                        cut = EvaluationTask(world.without(goal), goal, name, draw, without_goals=True)
-                        yield cut, lesson
+                for task in self._tasks(goal, tested, draw):
+                    yield task, lesson
+
+    def _tasks(self, goal: str, tested: Iterable[World], draw: int) -> Iterator[EvaluationTask]:
+        name = str(self.lesson or "")
+        for world in tested:
+            yield EvaluationTask(world, goal, name, draw)
+            if self.without_goals and world.labels.get(world.site.start) != goal:
+                yield EvaluationTask(world.without(goal), goal, name, draw, without_goals=True)
 
     def _lessons(self, goal: str) -> Iterator[tuple[Lesson, list[World], int]]:
         """Yield lessons, the sites that are tested after each, and the number of the draw."""
@@ -226,6 +257,11 @@ class Evaluation:
 
     def _teaching_for(self, tested: World) -> list[World]:
         return [world for world in self.teaching or self.tested if world.site != tested.site]
+
+
+@contextmanager
+def _evaluating(evaluation: Evaluation) -> Iterator[Callable[[tuple[str, int, str]], list[Outcome]]]:
+    yield evaluation.run_part
 
 
 def outcomes_to_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 from urllib.parse import unquote
 
 from wayhound.app.papers.library import DOCUMENT, PAPER, WITHHELD, PaperLibrary
-from wayhound.app.papers.reading import FileReading, FileToRead, n_cores, read_all
+from wayhound.app.papers.reading import FileReading, FileToRead, paper_reading
+from wayhound.app.parallel import map_items, n_cores
 from wayhound.archive.writer import ArchiveWriter, repair
 from wayhound.documents.document import Unread
 from wayhound.documents.limits import DEFAULT_LIMITS
@@ -28,6 +29,7 @@ SCAN = "scan"  # the kind of a file that OCR has read
 FEW_FILES = 4  # for these, other processes take longer to start than to read
 _ID_LENGTH = 16
 
+Key = TypeVar("Key")
 State = Literal["added", "known", "read again", "refused"]
 
 
@@ -150,12 +152,16 @@ class _Task:
 class Intake:
     """Adds files one by one. Each is saved before the next, so that an interrupted intake can be resumed.
 
-    With `ocr`, scanned files are recognised, also those that were added without it.
+    They are read by so many processes of this machine, or on a cluster (`map_items`). With `ocr`, scanned files are
+    recognised, also those that were added without it.
     """
 
-    def __init__(self, library: PaperLibrary, workers: int = 1, *, ocr: bool = False) -> None:
+    def __init__(
+        self, library: PaperLibrary, workers: int = 1, *, cluster: str = "", ocr: bool = False
+    ) -> None:
         self.library = library
         self.workers = workers
+        self.cluster = cluster
         self.ocr = ocr
         self._read_with = ""  # digest of the models at the start: others may be trained meanwhile
 
@@ -166,8 +172,14 @@ class Intake:
         self._read_with = self.library.models.digest()
         with workspace.archive_writer("papers") as writer:
             tasks = ((task, self._to_read(task)) for task in self._tasks(incoming))
-            for task, reading in read_all(tasks, workspace.models_folder, self.workers):
+            for task, reading in self._read(tasks):
                 yield self._save(task, reading, writer)
+
+    def _read(
+        self, files: Iterable[tuple[Key, FileToRead | None]]
+    ) -> Iterator[tuple[Key, FileReading | None]]:
+        models = self.library.models.load()
+        return map_items(paper_reading, models, files, workers=self.workers, cluster=self.cluster)
 
     def _to_read(self, task: _Task) -> FileToRead | None:
         if task.body is None:
@@ -217,7 +229,7 @@ class Intake:
         """Read files again from the archive with the current models; corrections are kept."""
         self._read_with = self.library.models.digest()
         tasks = self._archived(files)
-        for file, reading in read_all(tasks, self.library.workspace.models_folder, self.workers):
+        for file, reading in self._read(tasks):
             if reading is None:
                 yield AddedFile(
                     file.name, "refused", file.id, "refused", "Its content is missing from the archive."
