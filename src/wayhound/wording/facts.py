@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from wayhound.app.fact_extractors import CostlyExtraction
 from wayhound.app.fact_tables import FactRow, WideRow
 from wayhound.app.facts import ExtractedFacts, Wanted
+from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count
 
 FOUND = "found"
 
 
 def format_extracted(done: ExtractedFacts, wanted: Wanted) -> str:
-    """Return `Read 12 pages: 10 descriptions of 9 organisations.`"""
+    """Return `Read 12 pages; 9 organisations known.`"""
     things = f"{done.entities:,} {(wanted.kind.label if done.entities == 1 else wanted.kind.plural).lower()}"
     stopped = " Stopped: the same command goes on." if done.stopped else ""
-    return (
-        f"Read {count(done.pages, 'page')}: {count(done.descriptions, 'description')} of {things}.{stopped}"
-    )
+    if not done.pages:
+        return f"No new pages to read; {things} known.{stopped}"
+    return f"Read {count(done.pages, 'page')}; {things} known.{stopped}"
 
 
 def format_costly(done: CostlyExtraction) -> str:
@@ -44,7 +45,7 @@ def format_row(row: FactRow, fields: Sequence[str]) -> str:
         return FOUND
     if len(missing) < len(fields):
         return f"found, but no {' or '.join(missing)}"
-    return f"nothing found ({row.reason})" if row.reason else "nothing found"
+    return f"nothing found ({format_ending(row.reason)})" if row.reason else "nothing found"
 
 
 def format_wide_row(row: WideRow, fields: Sequence[str], outcomes: Mapping[str, tuple[str, str, int]]) -> str:
@@ -55,4 +56,4 @@ def format_wide_row(row: WideRow, fields: Sequence[str], outcomes: Mapping[str, 
         return format_row(row.facts, fields)
     if row.start not in outcomes:
         return "not visited yet"
-    return f"nothing found ({outcomes[row.start][1] or 'not finished'})"
+    return f"nothing found ({format_ending(outcomes[row.start][1]) or 'not finished'})"
