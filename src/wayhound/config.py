@@ -123,6 +123,30 @@ class FactsConfig:
         "Keep the queries of the portal's visitors, the day and the words alone, as a workload.",
         "true or false",
     )
+    alpha: float = _setting(
+        2.0,
+        "Each further thing that answers a query for a group is worth so many times less.",
+        "a number above 1",
+        least=1.001,
+    )
+    beta: float = _setting(
+        2.0,
+        "Each further value of one field is worth so many times less.",
+        "a number above 1",
+        least=1.001,
+    )
+    corroboration: float = _setting(
+        0.0,
+        "Worth of a second source for an uncertain value, as a share of that of a new one.",
+        "a number from 0 to 1",
+        most=1,
+    )
+    success: str = _setting(
+        "host",
+        "What tells whether a page will yield facts: its host so far, or its own elements and words (slower).",
+        "host or page",
+        pattern="host|page",
+    )
 
 
 LOCATION = r"|file:///.+|s3://[A-Za-z0-9._-]+(?:/.*)?"

@@ -230,6 +230,18 @@ def test_by_worth_the_same_is_extracted_what_is_asked_for_first(foraged: Firms) 
         assert fact_rows(workspace, wanted) == by_worth
 
 
+def test_settings_of_the_agenda_change_the_order_alone(foraged: Firms) -> None:
+    settings = foraged.workspace / "wayhound.toml"
+    text = settings.read_text().replace("corroboration = 0.0", "corroboration = 0.5")
+    settings.write_text(text.replace('success = "host"', 'success = "page"'))
+    command = ["extract", "-w", str(foraged.workspace), "--workload", str(foraged.queries)]
+    assert run([*command, "--out", str(foraged.folder / "facts.csv")]) == 0
+    with Workspace.open(foraged.workspace) as workspace:
+        facts = workspace.config.facts
+        assert (facts.corroboration, facts.success) == (0.5, "page")
+        assert len(fact_rows(workspace, parse_wanted(workspace, "contact"))) == 5
+
+
 def test_costly_extractors_read_what_is_asked_for_first_and_no_page_twice(foraged: Firms) -> None:
     with Workspace.open(foraged.workspace) as workspace:
         wanted = wanted_of(workspace)

@@ -63,7 +63,7 @@ def test_a_page_that_more_people_ask_for_is_worth_more(strategy: Strategy) -> No
     assert worth[0] > worth[1] > worth[2] > 0
 
 
-def test_an_entity_already_in_the_graph_is_worth_little_unless_corroboration_is() -> None:
+def test_an_entity_already_in_the_graph_is_worth_little_unless_an_uncertain_one_is_to_be_confirmed() -> None:
     rated = scorer([AskedQuery("blue door", count=50)])
     seen = rated.see(page(1, "Blue Door"))
     before = rated.utility(seen)
@@ -72,7 +72,12 @@ def test_an_entity_already_in_the_graph_is_worth_little_unless_corroboration_is(
     rated.know(values)
     after = rated.utility(seen)
     rated.corroboration = 0.6
-    assert after < 0.2 * before < rated.utility(seen) < before
+    uncertain = rated.utility(seen)
+    assert after < 0.2 * before < uncertain < before
+    rated.take_in({1: values}, {1: 0.5})
+    assert after < rated.utility(seen) < uncertain
+    rated.take_in({1: values}, {1: 0.0})
+    assert rated.utility(seen) == after
 
 
 def test_a_category_is_worth_less_with_every_entity_found() -> None:

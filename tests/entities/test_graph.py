@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayhound.entities.graph import Claim, ConsensusGraph, Description
+from wayhound.entities.graph import Claim, ConsensusGraph, Description, doubt
 from wayhound.entities.workload import (
     AskedQuery,
     GraphValue,
@@ -82,6 +82,18 @@ def test_the_value_that_more_and_better_sources_claim_wins_with_its_alternatives
     assert [value.text for value in values] == ["+12125551234", "+12125550000"]
     assert values[0].probability > values[1].probability
     assert {claim.url for claim in values[0].claims} == {"a", "b"}
+
+
+def test_an_entity_is_less_in_doubt_with_every_source_that_agrees() -> None:
+    graph = ConsensusGraph(KINDS["restaurant"])
+    doubts = []
+    for number in range(3):
+        claims = (
+            Claim("name", "Blue Door", 0.9, source=f"{number}.example"),
+            Claim("phone", "+15125550123", 0.6, source=f"{number}.example"),
+        )
+        doubts.append(doubt(graph.consensus(graph.add(Description(str(number), claims)))))
+    assert 1 > doubts[0] > doubts[1] > doubts[2] > 0
 
 
 def test_a_source_that_others_contradict_loses_reliability() -> None:

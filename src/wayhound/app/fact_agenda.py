@@ -23,8 +23,9 @@ from wayhound.app.facts import (
     read_archived,
     reading_tasks,
 )
-from wayhound.entities.agenda import Agenda, LightPage, PageResult, PageScorer, run_agenda
-from wayhound.entities.graph import ConsensusGraph
+from wayhound.config import FactsConfig
+from wayhound.entities.agenda import Agenda, LightPage, PageResult, PageScorer, Relevance, run_agenda
+from wayhound.entities.graph import ConsensusGraph, doubt
 from wayhound.entities.workload import GraphValue, Workload, read_workload
 from wayhound.errors import UsageError
 from wayhound.forage.frontier import QueuedLink
@@ -150,6 +151,7 @@ class Plan:
 
     workload: Workload = field(default_factory=Workload)
     endorsed: Mapping[str, float] = field(default_factory=dict)
+    settings: FactsConfig = field(default_factory=FactsConfig)
     seed: int = 0
 
     @property
@@ -157,7 +159,16 @@ class Plan:
         return Random(self.seed)  # noqa: S311 - a sample, no secret
 
     def agenda(self, batch: int) -> Agenda:
-        scorer = PageScorer(self.workload, GraphValue(self.workload), "combined", self.endorsed)
+        settings = self.settings
+        value = GraphValue(self.workload, settings.alpha, settings.beta)
+        scorer = PageScorer(
+            self.workload,
+            value,
+            "combined",
+            self.endorsed,
+            corroboration=settings.corroboration,
+            structure=Relevance(prior=0.7) if settings.success == "page" else None,
+        )
         return Agenda(scorer, sample=SAMPLE, batch=batch, rescore=batch)
 
 
@@ -193,7 +204,8 @@ def extract_by_worth(
             return PageResult(relevant=False, extracted=False)
         entity = graph.add(description)
         complete = all(name in description.values for name in wanted.fields)
-        return PageResult(relevant=True, extracted=complete, changed={entity: graph.values(entity)})
+        doubts = {entity: doubt(graph.consensus(entity))} if plan.settings.corroboration else {}
+        return PageResult(True, complete, {entity: graph.values(entity)}, doubts)
 
     corpus = [_light_task(workspace, task) for task in tasks.values()]
     stopped = False

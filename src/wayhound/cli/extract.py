@@ -117,13 +117,13 @@ def _plan(workspace: Workspace, facts: str, options: dict[str, Any]) -> Plan | N
     if not (source or endorsed):
         return None
     workload = parse_workload(workspace, source, facts) if source else Workload()
-    return Plan(workload, read_endorsed(endorsed) if endorsed else {})
+    return Plan(workload, read_endorsed(endorsed) if endorsed else {}, workspace.config.facts)
 
 
 def _run_costly(
     workspace: Workspace, wanted: Wanted, run_id: int | None, facts: str, options: dict[str, Any]
 ) -> None:
-    plan = _plan(workspace, facts, options) or Plan()
+    plan = _plan(workspace, facts, options) or Plan(settings=workspace.config.facts)
     budget = Budget(options["seconds"], options["money"])
     with _shown_progress("Costly extractors") as (on_progress, stop):
         done = extract_at_cost(

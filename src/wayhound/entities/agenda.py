@@ -187,9 +187,7 @@ class PageScorer:
     value: GraphValue
     strategy: Strategy = "combined"
     endorsed: Mapping[str, float] = field(default_factory=dict)  # importance of URLs or hosts from outside
-    corroboration: float = (
-        0.0  # worth of a second source for an entity already held, beside that of a new one
-    )
+    corroboration: float = 0.0  # worth of a second source for an uncertain value, beside that of a new one
     expected_value: float = 3.0  # V(e, q), taken as constant for all entities (Eq. 9)
     relevance: Relevance = field(default_factory=Relevance)
     success: HostSuccess = field(default_factory=HostSuccess)
@@ -198,6 +196,7 @@ class PageScorer:
     )
     _names: dict[str, list[frozenset[str]]] = field(default_factory=lambda: defaultdict(list), init=False)
     _hosts: dict[str, list[str]] = field(default_factory=dict, init=False)
+    _doubts: dict[int, float] = field(default_factory=dict, init=False)
 
     def see(self, page: LightPage) -> _Seen:
         """Segment and tokenise a page (Algorithm 2, lines 1–3)."""
@@ -286,11 +285,14 @@ class PageScorer:
             if not matched:
                 total += query.count
             elif query.kind == "category":
-                total += query.count * self.value.alpha**-matched
+                total += query.count * self.value.alpha ** -len(matched)
             else:
                 if novelty is None:  # needed only where a query has an answer already
                     novelty = self._novelty(words)
-                total += query.count * max(novelty, self.corroboration)
+                doubt = (
+                    max(self._doubts.get(entity, 1.0) for entity in matched) if self.corroboration else 0.0
+                )
+                total += query.count * max(novelty, self.corroboration * doubt)
         return total * self.expected_value
 
     def _novelty(self, words: frozenset[str]) -> float:
@@ -310,8 +312,9 @@ class PageScorer:
             if self.structure is not None:
                 self.structure.learn(self._structure(seen), extracted)
 
-    def take_in(self, changed: Mapping[int, Values]) -> None:
-        """Take in entities that joined the graph or changed."""
+    def take_in(self, changed: Mapping[int, Values], doubts: Mapping[int, float] | None = None) -> None:
+        """Take in entities that joined the graph or changed, and how uncertain they are; wholly, if that is unknown."""
+        self._doubts.update(doubts or {})
         for entity, values in changed.items():
             self.value.update(entity, values)
             self.know(values)
@@ -414,6 +417,7 @@ class PageResult:
     relevant: bool
     extracted: bool
     changed: Mapping[int, Values] = field(default_factory=dict)
+    doubts: Mapping[int, float] = field(default_factory=dict)
 
 
 Extract = Callable[[LightPage], PageResult]
@@ -440,7 +444,7 @@ def run_agenda(
         for seen in batch:
             outcome = extract(seen.page)
             done += 1
-            scorer.take_in(outcome.changed)
+            scorer.take_in(outcome.changed, outcome.doubts)
             scorer.learn(seen, relevant=outcome.relevant, extracted=outcome.extracted)
         yield done
 

@@ -285,6 +285,11 @@ class ConsensusGraph:
         return reliability
 
 
+def doubt(consensus: Mapping[str, Sequence[Consensus]]) -> float:
+    """Return the probability that the least certain field of an entity has no right value so far."""
+    return 1 - min((values[0].probability for values in consensus.values()), default=1.0)
+
+
 _SAME_VALUE: dict[Compare, float] = {
     "text": 0.95, "name": 0.8, "phone": 1.0, "email": 1.0, "address": 0.75, "url": 1.0, "coordinates": 1.0,
 }  # fmt: skip

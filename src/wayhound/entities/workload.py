@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -209,9 +209,9 @@ class GraphValue:
         self._by_query: dict[int, dict[int, float]] = defaultdict(dict)  # query → entity → value
         self._by_entity: dict[int, tuple[int, ...]] = {}
 
-    def matched(self, query: int) -> int:
-        """Return how many entities match a query, by its number."""
-        return len(self._by_query.get(query, ()))
+    def matched(self, query: int) -> Collection[int]:
+        """Return the entities that match a query, by its number."""
+        return self._by_query.get(query, {}).keys()
 
     def update(self, entity: int, values: Values | None) -> float:
         """Take in the present values of an entity, None if it is gone, and return by how much the value changed."""
