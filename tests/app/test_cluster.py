@@ -106,13 +106,20 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     assert requests <= SITES * BUDGET + SITES, "only what was under way may be fetched twice"
 
 
-def forage_here(workspace: Workspace, web: Web) -> Run:
-    """Run an order on this machine until it is over."""
+def forage_here(workspace: Workspace, web: Web, budget: int = BUDGET, stop_after: float | None = None) -> Run:
+    """Run an order on this machine until it is over, or for so many seconds."""
     config = replace(workspace.config, fetch=FetchConfig(delay_seconds=0, allow_private=True, render="never"))
     sites = [Site(start) for start in web.starts()]
     order = Order("breadth-first", goal="nosuchword")
-    run = open_run(workspace, order, RunLimits(budget_per_site=BUDGET), sites, time.time())
-    asyncio.run(forage_run(workspace, run, config, on_goal=lambda _: None, stop=asyncio.Event()))
+    run = open_run(workspace, order, RunLimits(budget_per_site=budget), sites, time.time())
+
+    async def forage() -> None:
+        stop = asyncio.Event()
+        if stop_after is not None:
+            asyncio.get_running_loop().call_later(stop_after, stop.set)
+        await forage_run(workspace, run, config, on_goal=lambda _: None, stop=stop)
+
+    asyncio.run(forage())
     return run
 
 
@@ -141,6 +148,24 @@ def test_pages_of_a_lost_segment_are_fetched_again_and_no_others(tmp_path: Path)
         assert store.progress(run.id).spent == 3 * BUDGET, "what was lost is not counted"
         forage_here(workspace, web)
         assert set(web.requests.values()) == {2}, "nothing is lost now"
+
+
+def test_a_forage_that_is_stopped_while_a_segment_is_awaited_forgets_no_visit(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    web = Web(3, "127.0.0.1", "s{}.localhost")
+    with (
+        web.serving(),
+        Workspace.create(tmp_path / "one", archive=(tmp_path / "shared").as_uri()) as workspace,
+    ):
+        forage_here(workspace, web, budget=2)
+        (segment,) = (tmp_path / "shared/archive").iterdir()
+        segment.rename(tmp_path / segment.name)  # its machine is not back yet
+        run = forage_here(workspace, web, stop_after=1.0)
+        assert workspace.stores.forage.progress(run.id).spent == 3 * 2
+        (tmp_path / segment.name).rename(segment)
+        forage_here(workspace, web)
+        assert workspace.stores.forage.progress(run.id).spent == 3 * BUDGET
+    assert set(web.requests.values()) == {1}
 
 
 def test_a_workspace_in_one_file_says_what_to_do(tmp_path: Path) -> None:

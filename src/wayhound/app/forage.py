@@ -52,6 +52,10 @@ GATHER_SECONDS = 0.05
 """Visits wait so long, and no longer than half the delay between requests, to be saved on a server with others: the
 next request to their site has to wait for longer than that anyway."""
 
+UPLOAD_PATIENCE_SECONDS = 60.0
+"""A site that is taken over waits so long for segments that its last machine has not uploaded. It uploads every 30
+seconds; of a machine that was started again, the next process does."""
+
 MAX_FILE_BYTES = 30_000_000
 """Size limit of documents that may be goals; pages have a smaller one (`fetch.max_body_bytes`)."""
 
@@ -500,7 +504,7 @@ async def run_worker(
                 renderer,
                 request_headers=fetcher.request_headers,
                 product=config.agent.name,
-                upload_seconds=config.forage.lease_seconds if workspace.location else 0.0,
+                upload_seconds=UPLOAD_PATIENCE_SECONDS if workspace.location else 0.0,
             )
             plan = replace(
                 plan,

@@ -241,6 +241,8 @@ class SiteForage:
             try:
                 response, page = await self.pages.read_again(visit, self.worker.stopping)
             except ArchiveError:
+                if self.worker.stopping.is_set():
+                    return  # a segment that is not there yet is no lost one: the next worker waits for it
                 await self.calls.run(partial(self.store.delete_visits_from, self.job, visit.number))
                 return
             if self._facts is not None and response is not None and visit.outcome == "ok":
