@@ -54,7 +54,7 @@ DELAY = 0.1  # visits are saved together as with longer ones, and the CPU is sti
 FAULT_DELAY = 1.0  # so that a run lasts for some faults
 FAULTS_A_RUN = 30
 LEASE_SECONDS = 10.0
-DEADLINE = 1_200.0
+DEADLINE = 1_800.0
 RAY_PORT = 6399
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",

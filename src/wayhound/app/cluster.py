@@ -25,7 +25,7 @@ from typing import Any
 
 from wayhound import __version__
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, lost_segments, run_worker
+from wayhound.app.forage import UPLOAD_PATIENCE_SECONDS, Order, lost_segments, run_worker
 from wayhound.config import Config
 from wayhound.errors import MissingExtra, UsageError, WayhoundError
 from wayhound.files import write_file
@@ -150,11 +150,21 @@ async def forage_on_cluster(
         for goal in driver.take_goals():
             on_goal(goal)
         on_nodes(driver.nodes())
-        # a worker that died may have left a segment, and a lost one may be on a machine that has just come back
-        if driver.has_lost_workers or lost_segments(workspace, run):
+        if driver.has_lost_workers:  # they may have left segments
             await asyncio.to_thread(driver.upload_everywhere)
+        await _await_segments(workspace, run, driver, stop)
     finally:
         await asyncio.to_thread(driver.close)
+
+
+async def _await_segments(workspace: Workspace, run: Run, driver: _Driver, stop: asyncio.Event) -> None:
+    """Wait for a while for segments that are on machines which are not back yet: else their pages are fetched again."""
+    until = time.monotonic() + UPLOAD_PATIENCE_SECONDS
+    while not stop.is_set() and time.monotonic() < until:
+        if not lost_segments(workspace, run):
+            return
+        await asyncio.to_thread(driver.upload_everywhere)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _cluster_order(workspace: Workspace, run: Run, config: Config, options: ClusterOptions) -> ClusterOrder:
