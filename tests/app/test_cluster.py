@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from click.testing import CliRunner
 
 from bench.cluster import Web
 from tests.postgres_server import postgres_server, why_not
-from wayhound.app.cluster import ClusterOptions, check_cluster, node_folder
+from wayhound.app.cluster import ClusterOptions, check_cluster, connect, node_folder
 from wayhound.app.forage import Order, lost_segments, open_run
 from wayhound.app.workers import forage_run
 from wayhound.cli import cli
@@ -174,6 +175,21 @@ def test_a_workspace_in_one_file_says_what_to_do(tmp_path: Path) -> None:
         check_cluster(workspace, ClusterOptions("local"))
         with pytest.raises(UsageError, match="--cluster local"):
             check_cluster(workspace, ClusterOptions("auto"))
+
+
+@pytest.mark.parametrize("scheme", ["ray://", ""])
+def test_a_cluster_that_is_not_there_is_told_at_once(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (the extra cluster)")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"{scheme}127.0.0.1:{probe.getsockname()[1]}"
+    with pytest.raises(
+        UsageError, match=r"answers at .*127.*Connection refused.*ray start --head.*auth_token"
+    ):
+        connect(ClusterOptions(address))
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(UsageError, match="Connection refused"):
+        connect(ClusterOptions("auto"))
 
 
 def test_the_place_of_a_cluster_is_checked(tmp_path: Path) -> None:

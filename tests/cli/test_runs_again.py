@@ -111,6 +111,14 @@ def test_time_left_is_bounded_by_the_total_budget_and_by_sites_of_one_domain() -
     assert none.seconds(Progress(sites=4)) is None
 
 
+def test_time_left_is_not_bounded_while_the_sites_wait_for_another_machine() -> None:
+    bound = TimeBound(RunLimits(30), delay_seconds=1.0, at_once=50, domains=1, most_of_a_domain=1)
+    assert bound.seconds(Progress(sites=1, leased=1, spent=30, spent_in_progress=30)) is None
+    held = Progress(sites=1, leased=1, spent=25, spent_in_progress=25)
+    assert bound.seconds(held, 0, 4.0) == 5
+    assert bound.seconds(held, 0, 6.0) is None
+
+
 def test_the_bound_is_told_until_something_better_is_known() -> None:
     assert format_time_left(None, 600.0) == "at most 10 min left"
     assert format_time_left(120.0, 600.0) == "about 2 min left"

@@ -39,6 +39,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # before a worker that failed is started
 MAX_FAILURES = 8  # of one place in a row, without a page in between: about two minutes
 STOP_SECONDS = 180.0
 UPLOAD_SECONDS = 60.0
+PROBE_SECONDS = 10.0
 START_ATTEMPTS = 3
 FOLDER_VARIABLE = "WAYHOUND_NODE_FOLDER"
 
@@ -103,10 +104,13 @@ class WorkerReport:
 
 
 def check_cluster(workspace: Workspace, options: ClusterOptions) -> None:
-    """Raise UsageError if a workspace cannot be used from several machines, MissingExtra without Ray."""
+    """Raise UsageError if a workspace cannot be used from several machines or nothing answers at the address of the
+    cluster, MissingExtra without Ray.
+    """
     _ray()
     if options.is_local:
         return
+    _probe(options.address)
     if not getattr(workspace.config, "database", ""):
         raise UsageError(
             "The database of this workspace is a file on this machine, which others cannot reach. Move the workspace "
@@ -388,14 +392,33 @@ def connect(options: ClusterOptions) -> Any:
         if options.is_local:
             _start_here(ray, quiet)
         else:
+            _probe(options.address)
             ray.init(address=options.address, **quiet)
     except (ConnectionError, TimeoutError, RuntimeError, ValueError) as error:
-        raise UsageError(
-            f"No Ray cluster answers at {options.address} ({str(error).splitlines()[0][:160]}). Start one with `ray "
-            "start --head` and `ray start --address=HOST:6379` on the other machines (docs/cluster.md), or use "
-            "--cluster local."
-        ) from None
+        raise _no_cluster(options.address, str(error)) from None
     return ray
+
+
+def _probe(address: str) -> None:
+    """Raise UsageError if nothing listens there: Ray itself would try for minutes."""
+    named = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
+    host, _, port = named.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return  # that of this machine, which Ray finds by its files
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PROBE_SECONDS).close()
+    except OSError as error:
+        raise _no_cluster(named, error.strerror or str(error)) from None
+
+
+def _no_cluster(address: str, reason: str) -> UsageError:
+    where = "this machine" if address == "auto" else address
+    (line, *_) = reason.splitlines() or ["no answer"]
+    return UsageError(
+        f"No Ray cluster answers at {where} ({line.partition('. ')[0][:160].rstrip('.')}). Start one with `ray start "
+        "--head` and `ray start --address=HOST:6379` on the other machines (docs/cluster.md), or use --cluster local. "
+        "If it runs, check that this machine has its token (~/.ray/auth_token)."
+    )
 
 
 def _start_here(ray: Any, quiet: dict[str, Any]) -> None:

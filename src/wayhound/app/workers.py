@@ -52,7 +52,11 @@ class TimeBound:
         )
 
     def seconds(self, now: Progress, requests: int = 0, elapsed: float = 0.0) -> float | None:
-        """Return the bound, given the requests of this process so far and their time; None if nothing bounds it."""
+        """Return the bound, given the requests since this process began and the time; None if nothing bounds it.
+
+        Nothing does while the sites wait for another machine: for one that holds them and has used up their budgets, or
+        that sends no request for longer than the bound was.
+        """
         left, budget = now.sites - now.done, self.limits.budget_per_site
         if budget is None or not left:
             return None
@@ -60,7 +64,9 @@ class TimeBound:
         spendable = (
             left * budget if total is None else min(left * budget, total - now.spent + now.spent_in_progress)
         )
-        requests_left = max(spendable - now.spent_in_progress, 1)
+        requests_left = spendable - now.spent_in_progress
+        if requests_left <= 0:
+            return None
         lanes = max(1, min(self.at_once, self.domains, left))
         a_request = max(self.delay_seconds, elapsed * lanes / requests if requests else 0.0)
         if not a_request:
@@ -69,7 +75,8 @@ class TimeBound:
             longest = min(budget, requests_left)
         else:  # while the others are done side by side, the last ones may have just begun
             longest = min(requests_left, round(requests_left / lanes) + self.most_of_a_domain * budget)
-        return longest * a_request
+        bound = longest * a_request
+        return bound if requests or bound > elapsed else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -361,14 +361,16 @@ def explain(error: psycopg.Error, name: str) -> Exception:
         )
     if isinstance(error, psycopg.OperationalError):
         return WorkspaceError(
-            f"{name} cannot be reached: {_last_line(text)}. Check the address, that the server runs, and that this "
+            f"{name} cannot be reached: {_reason(text)}. Check the address, that the server runs, and that this "
             "machine may connect to it."
         )
     return error
 
 
-def _last_line(text: str) -> str:
-    return text.splitlines()[-1].strip().rstrip(".") if text else "no answer"
+def _reason(text: str) -> str:
+    """Return the end of the last line that is no question of the driver's, such as: Connection refused."""
+    lines = [line.strip() for line in text.splitlines() if not line.strip().endswith("?")]
+    return lines[-1].rpartition("failed: ")[2].rstrip(".") if lines else "no answer"
 
 
 _CONNECTING: tuple[tuple[tuple[str, ...], str], ...] = (
