@@ -236,7 +236,7 @@ def _add_citation_format(router: APIRouter, portal: Portal, form: _CitationForma
     media_type = FORMAT_TYPES[form.name]
 
     async def formatted(request: Request, kind: Kind, key: Key) -> Response:
-        record = await portal.readers.run(lambda library: _citable(library, kind, key))
+        record = await portal.readers.read(lambda library: _citable(library, kind, key))
         body = form.write(record, portal.base_url(request)).encode("utf-8", "replace")
         headers = {"content-disposition": f'inline; filename="paper.{form.extension}"'}
         return answer(request, body, f"{media_type}; charset=utf-8", headers=headers)

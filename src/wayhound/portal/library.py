@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -125,6 +126,9 @@ def _topic_node(
     return TopicNode(path, slug, own + sum(child.count for child in children), children)
 
 
+_NO_ENTRY = (0.0, None, None)
+
+
 @dataclass
 class SharedCache:
     """Counts over the whole collection, reused for a moment by all threads."""
@@ -135,15 +139,19 @@ class SharedCache:
     _lock: threading.RLock = field(default_factory=threading.RLock)  # values are made from other values
 
     def get(
-        self, name: str, kind: type[Cached], make: Callable[[], Cached], version: Callable[[], object] | None = None
+        self, name: str, kind: type[Cached], make: Callable[[], Cached], version: Callable[[], object] | None = None,
+        seconds: float = CACHE_SECONDS,
     ) -> Cached:  # fmt: skip
-        """Return a cached value; an old one is made again by one thread while the others wait.
+        """Return a value that is at most `seconds` old; one thread makes it again while the others wait.
 
         With `version`, which is much cheaper than `make`, an old value stays as long as that stays the same.
         """
+        at, value, _ = self._entries.get(name, _NO_ENTRY)
+        if isinstance(value, kind) and self.clock() - at < seconds:
+            return value  # without waiting for a thread that makes another value
         with self._lock:
-            at, value, seen = self._entries.get(name, (0.0, None, None))
-            if isinstance(value, kind) and self.clock() - at < CACHE_SECONDS:
+            at, value, seen = self._entries.get(name, _NO_ENTRY)
+            if isinstance(value, kind) and self.clock() - at < seconds:
                 return value
             current = version() if version else None
             if version and isinstance(value, kind) and current == seen:
@@ -198,10 +206,15 @@ class Library:
     """A workspace as one thread of the portal reads it."""
 
     def __init__(
-        self, workspace: Workspace, index: SearchIndex, cache: SharedCache, inbox: Database | None = None
-    ) -> None:
-        """`inbox` is where submissions go if the workspace is read-only; None: they are closed then."""
+        self, workspace: Workspace, index: SearchIndex, cache: SharedCache, inbox: Database | None = None,
+        count_seconds: float = CACHE_SECONDS,
+    ) -> None:  # fmt: skip
+        """`inbox` is where submissions go if the workspace is read-only; None: they are closed then.
+
+        Counts older than `count_seconds` are made again.
+        """
         self.workspace = workspace
+        self._count_seconds = count_seconds
         self.stores = workspace.stores
         self.index = index
         self._cache = cache
@@ -230,7 +243,9 @@ class Library:
 
     def counts(self) -> dict[str, int]:
         """Return the number of records of each kind."""
-        return self._cache.get("counts", dict, self.stores.catalogue.counts, self.stores.changes.newest)
+        return self._cache.get(
+            "counts", dict, self.stores.catalogue.counts, self.stores.changes.newest, self._count_seconds
+        )
 
     def topics(self) -> TopicMap:
         return self._cache.get(
@@ -238,6 +253,7 @@ class Library:
             TopicMap,
             self._read_topics,
             lambda: _topics_version(self.workspace, self.stores.changes),
+            self._count_seconds,
         )
 
     def _read_topics(self) -> TopicMap:
@@ -348,7 +364,12 @@ def _address(scope: Scope) -> tuple[str, bytes]:
 
 
 class Readers:
-    """Threads that read from the library, each with a connection of its own, as SQLite wants it."""
+    """Those who read from the library, each with a connection of its own, as SQLite wants it: the event loop and threads.
+
+    The event loop itself makes pages that take a few milliseconds: to wake a thread and be woken by it costs a quarter of
+    such a page. Counts over the whole collection are made by threads alone, and a query that may take long is theirs too,
+    as are all if the database is on a server.
+    """
 
     def __init__(
         self, access: WorkspaceAccess, threads: int = THREADS, index: SearchIndex | None = None
@@ -356,19 +377,18 @@ class Readers:
         self._access = access
         self._cache = SharedCache()
         self._pages = PageCache()
-        self._known: tuple[tuple[Stamp, int], float] = (
-            ((), 0),
-            0.0,
-        )  # a version, and until when it is taken as valid
+        self._version: tuple[Stamp, int] = ((), 0)
+        self._fresh_until = 0.0  # when the version has to be looked at again
         self.index = index or access.open().search_index
         self._local = threading.local()
         self._n_threads = threads
         self._threads = ThreadPoolExecutor(threads, "portal", self._open)
 
-    def _open(self) -> None:
+    def _open(self, count_seconds: float = CACHE_SECONDS) -> None:
         workspace = self._access.open()
         inbox = SqliteDatabase(self._access.inbox) if self._access.inbox else None
-        self._local.library = Library(workspace, self.index, self._cache, inbox)
+        self._local.library = Library(workspace, self.index, self._cache, inbox, count_seconds)
+        self._local.count_seconds = count_seconds
         self._local.stamp = self._stamp()
 
     def _stamp(self) -> tuple[int, ...]:
@@ -378,41 +398,54 @@ class Readers:
         """Run a query in one of the threads, off the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
 
+    async def read(self, query: Callable[[Library], Result]) -> Result:
+        """Run a query that takes a few milliseconds: here and now if a thread has looked for changes just before."""
+        if time.monotonic() >= self._fresh_until:
+            return await self.run(lambda library: self._refreshed(library, query))
+        if not hasattr(self._local, "library"):
+            self._open(count_seconds=math.inf)
+        if not isinstance(self._local.library.workspace.database, SqliteDatabase):
+            return await self.run(query)
+        return self._run(query)
+
     def known_page(self, scope: Scope) -> RenderedPage | None:
         """Return the page at the address of a request if it was made from the collection as it is now."""
-        version, until = self._known
-        if time.monotonic() < until and version[0] == self.index.stamp:
-            return self._pages.get(_address(scope), version)
+        if time.monotonic() < self._fresh_until and self._version[0] == self.index.stamp:
+            return self._pages.get(_address(scope), self._version)
         return None
 
-    async def page(self, scope: Scope, make: Callable[[Library], RenderedPage]) -> RenderedPage:
+    async def page(
+        self, scope: Scope, make: Callable[[Library], RenderedPage], *, is_quick: bool
+    ) -> RenderedPage:
         """Return a page that depends on nothing but its address and the collection as a whole.
 
-        It is made when that changes. `known_page` finds it again without a change of threads, which costs more than
-        all the rest.
+        It is made when that changes; `known_page` finds it again.
         """
-        return await self.run(lambda library: self._page(library, _address(scope), make))
 
-    def _page(
-        self, library: Library, address: object, make: Callable[[Library], RenderedPage]
-    ) -> RenderedPage:
-        version = self._version(library)
-        self._known = version, time.monotonic() + CACHE_SECONDS / 4
-        page = self._pages.get(address, version)
-        if page is None:
-            page = make(library)
-            self._pages.put(address, version, page)
-        return page
+        def make_or_find(library: Library) -> RenderedPage:
+            address, version = _address(scope), self._version
+            page = self._pages.get(address, version)
+            if page is None:
+                page = make(library)
+                self._pages.put(address, version, page)
+            return page
 
-    def _version(self, library: Library) -> tuple[Stamp, int]:
-        """Return a value that changes with the index, the topic tree, the kinds of records, or their numbers."""
-        library.counts(), library.topics(), library.facet_names(), library.facet_label("")
-        return self.index.stamp, self._cache.generation
+        if is_quick:
+            return await self.read(make_or_find)
+        return await self.run(lambda library: self._refreshed(library, make_or_find))
+
+    def _refreshed(self, library: Library, query: Callable[[Library], Result]) -> Result:
+        """Run a query after a look at the version: of the index, the topic tree, the kinds of records, their numbers."""
+        if time.monotonic() >= self._fresh_until:
+            library.counts(), library.topics(), library.facet_names(), library.facet_label("")
+            self._version = self.index.stamp, self._cache.generation
+            self._fresh_until = time.monotonic() + CACHE_SECONDS / 4
+        return query(library)
 
     def _run(self, query: Callable[[Library], Result]) -> Result:
         if self._access.read_only and self._stamp() != self._local.stamp:
             self._local.library.close()
-            self._open()
+            self._open(self._local.count_seconds)
         library: Library = self._local.library
         return query(library)
 
@@ -427,3 +460,5 @@ class Readers:
         for _ in range(self._n_threads):
             self._threads.submit(close_own)
         self._threads.shutdown()
+        if hasattr(self._local, "library"):  # that of the event loop
+            self._local.library.close()

@@ -118,7 +118,8 @@ class Portal:
                 return rendered_json(view)
             return self.pages.rendered(template, view=view, json_url=view.json_url, **values)
 
-        return (await self.readers.page(request.scope, make)).answer(request)
+        is_quick = self.readers.index.is_quick()
+        return (await self.readers.page(request.scope, make, is_quick=is_quick)).answer(request)
 
 
 def make_pages(settings: PortalSettings) -> Pages:

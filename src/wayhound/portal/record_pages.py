@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ from wayhound.papers.bibliography import to_bibtex
 from wayhound.portal.addresses import doi_url, field_query, outside_url, record_url, search_url
 from wayhound.portal.citations import CitedReference, CitingWork, citing_a_paper, citing_a_work, references_of
 from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
-from wayhound.portal.library import Library
+from wayhound.portal.library import Library, Result
 from wayhound.portal.places import PlaceMap
 from wayhound.portal.portal import (
     MOST_NAMED,
@@ -376,16 +376,20 @@ def record_json(details: RecordDetails, names: list[str]) -> bytes:
 def record_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["records"])
 
+    def read(kind: str, query: Callable[[Library], Result]) -> Awaitable[Result]:
+        """Read a record. The path to a page, and the pages related to it, may take long; papers have few lookups."""
+        return portal.readers.read(query) if kind == "paper" else portal.readers.run(query)
+
     @router.get("/records/{kind}/{key}.json", response_model=RecordDetails)
     async def record_as_json(request: Request, kind: Kind, key: Key, fields: FieldNames = "") -> Response:
         """The record with all that its page shows. `fields` leaves out all but the named fields."""
-        details = await portal.readers.run(lambda library: details_of(library, library.at(kind, key)))
+        details = await read(kind, lambda library: details_of(library, library.at(kind, key)))
         return answer(request, record_json(details, split_names(fields)), "application/json")
 
     @router.get("/records/{kind}/{key}", response_class=HTMLResponse)
     async def record(request: Request, kind: Kind, key: Key) -> Response:
         base_url = portal.base_url(request)
-        view, head = await portal.readers.run(lambda library: _with_head(library, kind, key, base_url))
+        view, head = await read(kind, lambda library: _with_head(library, kind, key, base_url))
         return portal.html(request, "record.html", view, json_url=f"{view.url}.json", **head)
 
     return router

@@ -197,9 +197,12 @@ def _hit_view(hit: Hit, topics: TopicMap, label: str) -> HitView:
 
 
 def find(library: Library, parameters: SearchParameters) -> SearchView:
+    return search_view(parameters, search_results(library, parameters), library)
+
+
+def search_results(library: Library, parameters: SearchParameters) -> SearchResults:
     request = parameters.request(library.facet_names())
-    results = library.index.search(request, lambda _kind, name: library.stores.documents.pages(name))
-    return search_view(parameters, results, library)
+    return library.index.search(request, lambda _kind, name: library.stores.documents.pages(name))
 
 
 def search_view(parameters: SearchParameters, results: SearchResults, library: Library) -> SearchView:
@@ -405,12 +408,14 @@ def search_routes(portal: Portal) -> APIRouter:
             portal.log_query(q)
 
         def rendered(library: Library) -> RenderedPage:
-            view, etag_of = find(library, parameters), (library.index.change, parameters)
+            results = search_results(library, parameters)
+            view, etag_of = search_view(parameters, results, library), (results.change, parameters)
             return portal.pages.rendered(
                 "search.html", etag_of=etag_of, view=view, query=q, json_url=view.json_url
             )
 
-        return (await readers.page(request.scope, rendered)).answer(request)
+        is_quick = readers.index.is_quick(q)
+        return (await readers.page(request.scope, rendered, is_quick=is_quick)).answer(request)
 
     @router.get("/search.json", response_model=SearchView)
     async def search_json(

@@ -32,6 +32,7 @@ from wayhound.search.snapshot import IndexSnapshot, SnapshotOpener, Stamp
 from wayhound.search.suggestions import FEW_HITS, SpellingCorrector, suggest
 
 MAX_YEARS = 100
+QUICK_ENTRIES = 200_000  # of the index, read in some 20 ms
 _PER_SEGMENT = 2_000  # values that each index segment reports; enough for exact sums in practice
 
 
@@ -120,6 +121,17 @@ class SearchIndex:
     def parse(self, text: str) -> Query:
         return parse(text, self.fields)
 
+    def is_quick(self, text: str = "") -> bool:
+        """Return True if a search takes a few milliseconds, by how many entries of the index it has to read."""
+        snapshot = self._opener.newest()
+        if snapshot is None:
+            return True
+        if not self._corrector.is_ready(snapshot):
+            return False
+        clauses = parse(text, _fields(snapshot)).clauses
+        entries = [snapshot.entries(part) for clause in clauses for part in clause.any_of]
+        return sum(entries) <= QUICK_ENTRIES if entries else snapshot.searcher.num_docs <= QUICK_ENTRIES
+
     def search(self, request: SearchRequest, read_pages: PageReader | None = None) -> SearchResults:
         """Return a page of results. With `read_pages`, snippets of words that only the body has are from the body."""
         started = time.perf_counter()
@@ -132,7 +144,8 @@ class SearchIndex:
         )
         if snapshot and (results.some_words or results.total < FEW_HITS):
             results = replace(results, did_you_mean=self._corrector.correct(snapshot, query))
-        return replace(results, milliseconds=1000 * (time.perf_counter() - started))
+        change = snapshot.state.change if snapshot else 0
+        return replace(results, change=change, milliseconds=1000 * (time.perf_counter() - started))
 
     def suggest(self, prefix: str, count: int = 8) -> list[Suggestion]:
         """Return authors, topics and titles that complete what was typed."""
@@ -157,7 +170,7 @@ class SearchIndex:
 
 
 def _fields(snapshot: IndexSnapshot | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*FIELDS, *(snapshot.state.fields if snapshot else ()))))
+    return snapshot.fields if snapshot else FIELDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ class SearchResults:
     """The hits of one page, and how the query was understood.
 
     `total` includes works that are only cited; these come last, and `cited_only` is their number. With
-    `some_words`, no record has all words, and the hits have some. `next_offset` is None on the last page.
+    `some_words`, no record has all words, and the hits have some. `next_offset` is None on the last page. `change` is
+    the number of the last record change that was indexed.
     """
 
     total: int
@@ -86,6 +87,7 @@ class SearchResults:
     next_offset: int | None = None
     milliseconds: float = 0.0
     cited_only: int = 0
+    change: int = 0
 
 
 @dataclass(frozen=True, slots=True)

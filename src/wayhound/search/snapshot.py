@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -22,10 +23,13 @@ from typing import Any, Self
 
 from wayhound.errors import WorkspaceError, WorkspaceLocked
 from wayhound.files import write_file
+from wayhound.search.query import FIELDS, QueryPart, YearRange
 from wayhound.search.ranking import Ranking
 from wayhound.search.schema import (
+    BODY_FIELD,
     CITED_ONLY,
     FORMAT,
+    TEXT_FIELDS,
     IndexDocument,
     facet_values,
     is_name,
@@ -154,7 +158,23 @@ class IndexSnapshot:
                 self._rarities[word] = found
         return found
 
-    @property
+    def entries(self, part: QueryPart) -> int:
+        """Return about how many entries of the index a part of a query reads; those of a phrase hold positions."""
+        if isinstance(part, YearRange):
+            return self.searcher.num_docs
+        if part.prefix:
+            return len(TEXT_FIELDS) * self.searcher.num_docs
+        frequencies = [
+            self.searcher.doc_freq(name, word) for word in part.words for name in ("words", BODY_FIELD)
+        ]
+        return sum(frequencies) * (1 if len(frequencies) == 2 else 4)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The names that may be followed by a colon in a query."""
+        return tuple(dict.fromkeys((*FIELDS, *self.state.fields)))
+
+    @cached_property
     def ranking(self) -> Ranking:
         return Ranking(self.searcher, self.index.schema)
 
@@ -164,7 +184,7 @@ class IndexSnapshot:
         read: dict[str, Any] = json.loads(bytes(kept or b"{}"))
         return read
 
-    @property
+    @cached_property
     def cited_only_query(self) -> tantivy.Query | None:
         """The query for works that are only cited, or None if there are none."""
         if not self.searcher.doc_freq("shelf", CITED_ONLY):

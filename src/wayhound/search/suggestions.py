@@ -104,11 +104,15 @@ class SpellingCorrector:
     _learned: tuple[Path, int] = (Path(), 0)
     _lock: Lock = field(default_factory=Lock)
 
+    def is_ready(self, snapshot: IndexSnapshot) -> bool:
+        """Return True if the words of the index need not be read first."""
+        build, count = self._learned
+        grown = abs(snapshot.searcher.num_docs - count)
+        return self._spelling is not None and build == snapshot.build and grown * 10 <= count
+
     def spelling(self, snapshot: IndexSnapshot) -> Spelling:
         with self._lock:
-            build, count = self._learned
-            grown = abs(snapshot.searcher.num_docs - count)
-            if self._spelling is None or build != snapshot.build or grown * 10 > count:
+            if self._spelling is None or not self.is_ready(snapshot):
                 self._spelling = Spelling(snapshot.searcher.terms_with_prefix("words", ""))
                 self._learned = (snapshot.build, snapshot.searcher.num_docs)
             return self._spelling
