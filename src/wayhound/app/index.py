@@ -363,7 +363,7 @@ def fetch_index(workspace: Workspace) -> bool:
     return True
 
 
-_CHANGING = {"meta.json", ".managed.json", "followed.json"}
+_CHANGING = {"meta.json", ".managed.json", "followed.json", "facets.txt"}
 
 
 def _published(workspace: Workspace) -> dict[str, Any]:

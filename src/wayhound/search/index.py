@@ -45,20 +45,21 @@ def count_facets(
     if not requests:
         return {}
     results = snapshot.searcher.aggregate(matching, requests)
-    return {name: _values(name, results[name]["buckets"]) for name in requests}
+    return {name: _values(snapshot, name, results[name]["buckets"]) for name in requests}
 
 
 def _aggregation(name: str, count: int) -> dict[str, Any]:
     if name == "year":
         return {"terms": {"field": "year", "size": MAX_YEARS, "order": {"_key": "desc"}}}
     size = max(1, count)
-    return {"terms": {"field": f"facet.{name}", "size": size, "segment_size": max(_PER_SEGMENT, size)}}
+    return {"terms": {"field": f"code.{name}", "size": size, "segment_size": max(_PER_SEGMENT, size)}}
 
 
-def _values(name: str, buckets: list[dict[str, Any]]) -> list[tuple[str, int]]:
+def _values(snapshot: IndexSnapshot, name: str, buckets: list[dict[str, Any]]) -> list[tuple[str, int]]:
     if name == "year":
         return [(str(int(bucket["key"])), bucket["doc_count"]) for bucket in buckets]
-    counted = [(str(bucket["key"])[1:], bucket["doc_count"]) for bucket in buckets]
+    values = snapshot.facet_values
+    counted = [(values[int(bucket["key"])][1:], bucket["doc_count"]) for bucket in buckets]
     return sorted(counted, key=lambda entry: (-entry[1], entry[0]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -179,7 +179,7 @@ def hit_count(result: tantivy.SearchResult) -> int:
     return int(result.count)  # type: ignore[attr-defined]
 
 
-FORMAT = 5  # of the index files; an index of another format is rebuilt
+FORMAT = 6  # of the index files; an index of another format is rebuilt
 TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")  # `words` has the words of all of these
 BODY_FIELD = "body"
 MAX_FREQUENCY = 32  # of a word in one document; more occurrences count as this many
@@ -201,7 +201,8 @@ def make_schema() -> tantivy.Schema:
     for name in (*TEXT_FIELDS, BODY_FIELD):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
     builder.add_json_field("fields", tokenizer_name="whitespace", index_option="position")
-    builder.add_json_field("facet", tokenizer_name="raw", fast=True, index_option="basic")
+    builder.add_json_field("facet", tokenizer_name="raw", index_option="basic")
+    builder.add_json_field("code", tokenizer_name="raw", fast=True, index_option="basic")
     builder.add_integer_field("year", indexed=True, fast=True)
     for name in ("newest", "oldest", "cited", "added"):
         builder.add_integer_field(name, fast=True)
@@ -211,7 +212,8 @@ def make_schema() -> tantivy.Schema:
     return builder.build()
 
 
-def to_tantivy(document: IndexDocument) -> tantivy.Document:
+def to_tantivy(document: IndexDocument, code_of: Callable[[str], int]) -> tantivy.Document:
+    """Return a document as it is indexed. `code_of` gives the number by which a value of a facet is counted."""
     made: tantivy.Document = tantivy.Document()
     made.add_text("key", document.key)
     _add_words(made, document)
@@ -219,7 +221,9 @@ def to_tantivy(document: IndexDocument) -> tantivy.Document:
         _add_names(made, document)
     else:
         made.add_text("shelf", CITED_ONLY)
-    made.add_json("facet", {name: list(values) for name, values in facet_values(document).items()})
+    facets = facet_values(document)
+    made.add_json("facet", {name: list(values) for name, values in facets.items()})
+    made.add_json("code", {name: list(map(code_of, values)) for name, values in facets.items()})
     _add_numbers(made, document)
     made.add_bytes("shown", json.dumps(_shown(document), ensure_ascii=False).encode("utf-8", "replace"))
     return made
