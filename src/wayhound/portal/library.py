@@ -364,11 +364,11 @@ def _address(scope: Scope) -> tuple[str, bytes]:
 
 
 class Readers:
-    """Those who read from the library, each with a connection of its own, as SQLite wants it: the event loop and threads.
+    """The event loop and threads as readers of the library, each with a connection of its own, as SQLite wants it.
 
-    The event loop itself makes pages that take a few milliseconds: to wake a thread and be woken by it costs a quarter of
-    such a page. Counts over the whole collection are made by threads alone, and a query that may take long is theirs too,
-    as are all if the database is on a server.
+    The event loop itself makes pages that take a few milliseconds: to wake a thread and be woken by it costs a fifth
+    of such a page. Counts over the whole collection and queries that may take long are left to threads, as are all
+    queries if the database is on a server.
     """
 
     def __init__(
@@ -435,7 +435,7 @@ class Readers:
         return await self.run(lambda library: self._refreshed(library, make_or_find))
 
     def _refreshed(self, library: Library, query: Callable[[Library], Result]) -> Result:
-        """Run a query after a look at the version: of the index, the topic tree, the kinds of records, their numbers."""
+        """Run a query after a look at the version of the index, the topic tree, and the kinds of records."""
         if time.monotonic() >= self._fresh_until:
             library.counts(), library.topics(), library.facet_names(), library.facet_label("")
             self._version = self.index.stamp, self._cache.generation

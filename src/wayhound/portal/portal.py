@@ -141,14 +141,17 @@ def day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%-d %B %Y")
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """Return a timestamp as people write it; any other text unchanged."""
     if not _TIMESTAMP.fullmatch(text):
         return text
     return datetime.fromisoformat(text).strftime("%-d %B %Y, %H:%M UTC")
 
 
-@dataclass(frozen=True, slots=True)
+# What a page has dozens of is not frozen: that takes three times as long to make.
+
+
+@dataclass(slots=True)
 class Choice:
     """Something to choose: a value of a facet, an order, a page. `text` is what people read in place of `label`."""
 
@@ -159,7 +162,7 @@ class Choice:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class YearBar:
     """The results of one year, or of several where the bars would be too narrow, as a bar of a histogram."""
 
@@ -169,13 +172,13 @@ class YearBar:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TopicLink:
     name: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HitView:
     """A record that a search found."""
 
@@ -200,7 +203,7 @@ class HitView:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
     """The place of a value. `image_url` shows the page of a document with the place marked."""
 
@@ -212,7 +215,7 @@ class Evidence:
     image_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShownValue:
     """A value, the target of a click on it, its confidence and where it was read."""
 
@@ -233,7 +236,6 @@ class ShownValue:
 
 
 _AND = "&amp;"
-_escaped = lru_cache(maxsize=20_000)(escape)  # for what recurs from page to page
 
 
 @lru_cache(maxsize=20_000)
@@ -284,7 +286,7 @@ def _hits(hits: Iterable[HitView], level: int = 2) -> str:
     return "".join([_hit(hit, level) for hit in hits])
 
 
-def _certainty(value: ShownValue) -> str:
+def certainty(value: ShownValue) -> str:
     """Return how sure a value is; nothing for one that was not read anywhere, and is sure."""
     if not value.evidence and not value.as_cited and value.confidence >= 1:
         return ""
@@ -292,7 +294,7 @@ def _certainty(value: ShownValue) -> str:
     return f'<span class="sure {word}" title="Confidence {value.confidence:.2f}">{word}</span>'
 
 
-def _evidence(value: ShownValue, archived_url: str) -> str:
+def evidence(value: ShownValue, archived_url: str) -> str:
     """Return where a value was read: the page of a document, or the place in a page of the web."""
     place = value.evidence
     if place is None:
@@ -317,17 +319,6 @@ def _evidence(value: ShownValue, archived_url: str) -> str:
     return ""
 
 
-def _facet_items(choices: Iterable[Choice]) -> str:
-    """Return the values of a facet as items of a list. Of what markup reserves, a quoted address has `&` alone."""
-    items = [
-        f"<li{_CHOSEN if choice.chosen else ''}>"
-        f'<a href="{choice.url.replace("&", _AND)}" rel="nofollow">{_escaped(choice.text)}</a> '
-        f'<span class="count">{choice.count:,}</span></li>'
-        for choice in choices
-    ]
-    return "".join(items)
-
-
 def _year_bars(bars: Iterable[YearBar]) -> str:
     """Return the bars of a histogram, each a link; years without results have none."""
     drawn = [
@@ -340,6 +331,18 @@ def _year_bars(bars: Iterable[YearBar]) -> str:
     return "".join(drawn)
 
 
+def _sorts(choices: Iterable[Choice]) -> str:
+    """Return the orders of a list as links."""
+    links = [
+        f'<a href="{escape(choice.url)}"{_CURRENT if choice.chosen else ""}>{escape(choice.label)}</a>'
+        for choice in choices
+    ]
+    return (
+        '<nav class="sorts small" aria-label="Order"><span class="quiet">Order:</span>\n'
+        f"{''.join(links)}\n</nav>\n"
+    )
+
+
 def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
@@ -348,20 +351,20 @@ def _marked_up(draw: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *values: Markup(draw(*values))  # noqa: S704 - every text in it is escaped where it is drawn
 
 
-_CHOSEN = ' class="on"'
+_CURRENT = ' aria-current="true"'
 _FILTERS: Mapping[str, Any] = {
     "milliseconds": _milliseconds,
     "iso_time": iso_time,
     "day": day,
-    "readable": _readable,
+    "readable": readable,
     "key": to_key,
     "kind_url": lambda kind: search_url(field_query("type", kind)),
     "hits": _marked_up(_hits),
-    "facet_items": _marked_up(_facet_items),
     "year_bars": _marked_up(_year_bars),
+    "sorts": _marked_up(_sorts),
     "host": _host,
-    "certainty": _marked_up(_certainty),
-    "evidence": _marked_up(_evidence),
+    "certainty": _marked_up(certainty),
+    "evidence": _marked_up(evidence),
 }
 
 

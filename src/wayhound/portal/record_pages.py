@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
+from markupsafe import Markup
 
 from wayhound.app.chains import INSTANCE, RELATION, related_pages
 from wayhound.app.goal_records import goal_id
@@ -17,7 +19,14 @@ from wayhound.app.papers.works import AS_CITED, CITED_ONLY
 from wayhound.pages.prose import shorten
 from wayhound.papers.bibliography import to_bibtex
 from wayhound.portal.addresses import doi_url, field_query, outside_url, record_url, search_url
-from wayhound.portal.citations import CitedReference, CitingWork, citing_a_paper, citing_a_work, references_of
+from wayhound.portal.citations import (
+    CitedReference,
+    CitingSentence,
+    CitingWork,
+    citing_a_paper,
+    citing_a_work,
+    references_of,
+)
 from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
 from wayhound.portal.library import Library, Result
 from wayhound.portal.places import PlaceMap
@@ -31,6 +40,9 @@ from wayhound.portal.portal import (
     Portal,
     ShownValue,
     TopicLink,
+    certainty,
+    evidence,
+    readable,
     split_names,
 )
 from wayhound.portal.search_pages import hit_map, hit_views
@@ -373,6 +385,84 @@ def record_json(details: RecordDetails, names: list[str]) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
 
+# Markup of what a page has dozens of: a template takes twice as long for it
+
+
+_APART = ("why", "path", "around")  # fields that have a place of their own on the page
+_MOST_SENTENCES = 5
+
+
+def drawn_lists(view: RecordDetails) -> dict[str, Markup]:
+    """Return the fields, references and citing papers of a record as markup; every text in it is escaped."""
+    fields = [field for field in view.fields if field.role != "text" and field.name not in _APART]
+    drawn = {
+        "fields": [_drawn_field(field, view.archived_url) for field in fields],
+        "references": map(_drawn_reference, view.references),
+        "cited_by": map(_drawn_citing, view.cited_by),
+    }
+    return {name: Markup("".join(items)) for name, items in drawn.items()}  # noqa: S704
+
+
+def _drawn_tags(tags: Iterable[tuple[str, str]]) -> Markup:
+    drawn = [f'<meta name="{name}" content="{escape(content)}">\n' for name, content in tags]
+    return Markup("".join(drawn))  # noqa: S704
+
+
+def _drawn_field(field: ShownField, archived_url: str) -> str:
+    values = [
+        f"<dd>{_drawn_value(value)} {certainty(value)} "
+        f"{_AS_CITED_MARK if value.as_cited else ''}{evidence(value, archived_url)}</dd>"
+        for value in field.values
+    ]
+    return f"<dt>{escape(field.label)}</dt>\n{''.join(values)}\n"
+
+
+_AS_CITED_MARK = '<span class="small quiet">as cited by others</span>'
+
+
+def _drawn_value(value: ShownValue) -> str:
+    if not value.url:
+        return escape(readable(value.text))
+    away = ' rel="noopener noreferrer nofollow"' if value.leads_away else ""
+    return f'<a href="{escape(value.url)}"{away}>{escape(value.text)}</a>'
+
+
+def _drawn_reference(reference: CitedReference) -> str:
+    title = escape(reference.title)
+    if reference.id:
+        title = f'<a href="{reference.url}"><strong>{title}</strong></a>'
+    elif reference.url:
+        title = f'<a class="cited-title" href="{reference.url}">{title}</a>'
+    else:
+        title = f'<span class="cited-title">{title}</span>'
+    authors = f' <span class="quiet">{escape(reference.authors)}</span>' if reference.authors else ""
+    venue = f' <span class="quiet">· <i>{escape(reference.venue)}</i></span>' if reference.venue else ""
+    year = f' <span class="quiet number">({escape(reference.year)})</span>' if reference.year else ""
+    times = "once" if len(reference.sentences) == 1 else f"{len(reference.sentences)} times"
+    said = f'<details><summary class="small">cited {times}</summary>{_drawn_sentences(reference.sentences)}</details>'
+    return f"<li>{title}{authors}{venue}{year}\n{said if reference.sentences else ''}</li>\n"
+
+
+def _drawn_citing(work: CitingWork) -> str:
+    year = f' <span class="quiet number">({escape(work.year)})</span>' if work.year else ""
+    title = f'<a href="{work.url}"><strong>{escape(work.title)}</strong></a>'
+    return f"<li>{title}{year}{_drawn_sentences(work.sentences)}</li>\n"
+
+
+def _drawn_sentences(sentences: Sequence[CitingSentence]) -> str:
+    return "".join(
+        [
+            f"<blockquote>{escape(said.before)}<strong>{escape(said.callout)}</strong>{escape(said.after)}"
+            f"{_page_mark(said.page)}</blockquote>"
+            for said in sentences[:_MOST_SENTENCES]
+        ]
+    )
+
+
+def _page_mark(page: int) -> str:
+    return f' <span class="small quiet">(page {page})</span>' if page else ""
+
+
 def record_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["records"])
 
@@ -390,7 +480,9 @@ def record_routes(portal: Portal) -> APIRouter:
     async def record(request: Request, kind: Kind, key: Key) -> Response:
         base_url = portal.base_url(request)
         view, head = await read(kind, lambda library: _with_head(library, kind, key, base_url))
-        return portal.html(request, "record.html", view, json_url=f"{view.url}.json", **head)
+        return portal.html(
+            request, "record.html", view, json_url=f"{view.url}.json", **head, **drawn_lists(view)
+        )
 
     return router
 
@@ -400,10 +492,10 @@ def _with_head(library: Library, kind: str, key: str, base_url: str) -> tuple[Re
     record = library.at(kind, key)
     details = details_of(library, record)
     if record.kind != "paper":
-        return details, {"meta_tags": [], "coins": "", "json_ld": ""}
+        return details, {"meta_tags": "", "coins": "", "json_ld": ""}
     pdf_url = details.archived_url if details.archived_type == "pdf" else ""
     return details, {
-        "meta_tags": meta_tags(record, base_url, pdf_url),
+        "meta_tags": _drawn_tags(meta_tags(record, base_url, pdf_url)),
         "coins": coins(record),
         "json_ld": data_block(json_ld(record, base_url)),
     }

@@ -8,11 +8,13 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from html import escape
 from typing import Annotated, Any
 from urllib.parse import quote_plus
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
+from markupsafe import Markup
 from pydantic import AfterValidator
 
 from wayhound.portal.addresses import field_query, record_url, search_url
@@ -35,7 +37,7 @@ from wayhound.web.pages import BadRequest, RenderedPage, answer
 PAGE_SIZE = 10
 MOST_A_PAGE = 100
 MOST_FILTERS = 10
-FACET_VALUES = 20
+FACET_VALUES, _SHOWN_VALUES = 20, 8  # of a facet, and those that are not folded away
 SORT_LABELS: dict[Sort, str] = {
     "relevance": "relevance",
     "log-tf": "word frequency",
@@ -197,7 +199,10 @@ def _hit_view(hit: Hit, topics: TopicMap, label: str) -> HitView:
 
 
 def find(library: Library, parameters: SearchParameters) -> SearchView:
-    return search_view(parameters, search_results(library, parameters), library)
+    results = search_results(library, parameters)
+    first = replace(parameters, page=1)
+    facets = [_facet(library, first, *facet) for facet in _useful_facets(first, results)]
+    return replace(search_view(parameters, results, library), facets=tuple(facets))
 
 
 def search_results(library: Library, parameters: SearchParameters) -> SearchResults:
@@ -206,6 +211,7 @@ def search_results(library: Library, parameters: SearchParameters) -> SearchResu
 
 
 def search_view(parameters: SearchParameters, results: SearchResults, library: Library) -> SearchView:
+    """Return the view of some results without their facets, which data have as values, and pages as markup."""
     first = parameters if parameters.page == 1 else replace(parameters, page=1)
     reachable = min(results.total, MAX_DEPTH)
     more = results.next_offset is not None
@@ -224,11 +230,7 @@ def search_view(parameters: SearchParameters, results: SearchResults, library: L
             for name in offered_sorts(library, parameters.sort)
         ),
         filters=tuple(_filter_choice(library, first, *pair) for pair in parameters.filters),
-        facets=tuple(
-            _facet(library, first, name, values)
-            for name, values in results.facets.items()
-            if _is_useful(first, name, values)
-        ),
+        facets=(),
         years=year_bars(first, results.facets.get("year", ())),
         hits=hit_views(results.hits, library),
         map=hit_map(library, results.hits),
@@ -280,6 +282,12 @@ def _is_useful(first: SearchParameters, name: str, values: Sequence[tuple[str, i
     return len(values) > 1 and (name in FACETS or max(count for _, count in values) > 1)
 
 
+def _useful_facets(
+    first: SearchParameters, results: SearchResults
+) -> list[tuple[str, Sequence[tuple[str, int]]]]:
+    return [facet for facet in results.facets.items() if _is_useful(first, *facet)]
+
+
 def _facet(
     library: Library, first: SearchParameters, name: str, values: Sequence[tuple[str, int]]
 ) -> FacetView:
@@ -287,10 +295,72 @@ def _facet(
     choices = []
     for value, count in values:
         chosen = (name, value) in first.filters
-        url = first.without((name, value)).url() if chosen else f"{here}&filter={_quoted(f'{name}:{value}')}"
+        url = first.without((name, value)).url() if chosen else here + _one_more(name, value)
         choices.append(Choice(value, url, count, chosen, value_text(library, name, value)))
-    all_url = f"/browse/{name}" if len(values) >= FACET_VALUES and not (first.query or first.filters) else ""
-    return FacetView(name, library.facet_label(name), tuple(choices), all_url)
+    return FacetView(name, library.facet_label(name), tuple(choices), _all_url(first, name, values))
+
+
+@lru_cache(maxsize=20_000)
+def _one_more(name: str, value: str) -> str:
+    """Return the end of an address that has one more filter. Of what markup reserves, it has `&` alone."""
+    return f"&filter={quote_plus(f'{name}:{value}')}"
+
+
+def _all_url(first: SearchParameters, name: str, values: Sequence[tuple[str, int]]) -> str:
+    return f"/browse/{name}" if len(values) >= FACET_VALUES and not (first.query or first.filters) else ""
+
+
+def drawn_facets(library: Library, first: SearchParameters, results: SearchResults) -> Markup:
+    """Return the facets as lists of links, the same as `_facet` has: a page has a hundred, so no objects are made."""
+    here = first.url().replace("&", "&amp;")
+    sections = [
+        _drawn_facet(library, first, here, f"facet-{number}", facet)
+        for number, facet in enumerate(_useful_facets(first, results), 1)
+    ]
+    return Markup("".join(sections))  # noqa: S704 - every text in it is escaped
+
+
+def _drawn_facet(
+    library: Library, first: SearchParameters, here: str, place: str, facet: tuple[str, Sequence[tuple[str, int]]]
+) -> str:  # fmt: skip
+    name, values = facet
+    chosen = {value for chosen, value in first.filters if chosen == name}
+    items = [
+        _drawn_chosen(library, first, (name, value), count)
+        if value in chosen
+        else f'<li><a href="{here}{_drawn_value(name, value, value_text(library, name, value))}{count:,}</span></li>'
+        for value, count in values
+    ]
+    label, all_url = escape(library.facet_label(name)), _all_url(first, name, values)
+    more = (
+        f'<details><summary class="small">{len(items) - _SHOWN_VALUES} more<span class="unseen"> of {label}</span>'
+        f'</summary><ul class="plain">\n{"".join(items[_SHOWN_VALUES:])}\n</ul></details>\n'
+        if len(items) > _SHOWN_VALUES
+        else ""
+    )
+    all_values = (
+        f'<p class="small"><a href="{escape(all_url)}">All values<span class="unseen"> of {label}</span></a></p>\n'
+        if all_url
+        else ""
+    )
+    return (
+        f'<section aria-labelledby="{place}">\n<h2 id="{place}">{label}</h2>\n<ul class="plain">\n'
+        f"{''.join(items[:_SHOWN_VALUES])}\n</ul>\n{more}{all_values}</section>\n"
+    )
+
+
+@lru_cache(maxsize=20_000)
+def _drawn_value(name: str, value: str, text: str) -> str:
+    """Return the link of a value, from where the address of the page ends to where the count begins."""
+    return f'{escape(_one_more(name, value))}" rel="nofollow">{escape(text)}</a> <span class="count">'
+
+
+def _drawn_chosen(library: Library, first: SearchParameters, pair: tuple[str, str], count: int) -> str:
+    url, text = first.without(pair).url(), value_text(library, *pair)
+    return (
+        f'<li class="on"><a href="{escape(url)}" rel="nofollow">{escape(text)}</a> '
+        f'<span class="count">{count:,}</span></li>'
+    )
 
 
 def year_bars(first: SearchParameters, counted: Sequence[tuple[str, int]]) -> tuple[YearBar, ...]:
@@ -304,7 +374,10 @@ def year_bars(first: SearchParameters, counted: Sequence[tuple[str, int]]) -> tu
     earliest, latest = min(counts), max(counts)
     width = -(-(latest - earliest + 1) // _MOST_BARS)
     spans = [(start, min(start + width - 1, latest)) for start in range(earliest, latest + 1, width)]
-    totals = [sum(counts.get(year, 0) for year in range(start, end + 1)) for start, end in spans]
+    totals = [
+        counts.get(start, 0) if start == end else sum(counts.get(year, 0) for year in range(start, end + 1))
+        for start, end in spans
+    ]
     rest, tallest = _YEARS_IN_QUERY.sub("", first.query).strip(), max(totals)
     # One address with a year in it serves as the pattern of all: forty would be quoted one by one.
     before, _, after = replace(first, query=f"{rest} year:{_SOME_YEARS}".strip()).url().partition(_SOME_YEARS)
@@ -410,8 +483,9 @@ def search_routes(portal: Portal) -> APIRouter:
         def rendered(library: Library) -> RenderedPage:
             results = search_results(library, parameters)
             view, etag_of = search_view(parameters, results, library), (results.change, parameters)
+            facets = drawn_facets(library, replace(parameters, page=1), results)
             return portal.pages.rendered(
-                "search.html", etag_of=etag_of, view=view, query=q, json_url=view.json_url
+                "search.html", etag_of=etag_of, view=view, facets=facets, query=q, json_url=view.json_url
             )
 
         is_quick = readers.index.is_quick(q)

@@ -137,8 +137,8 @@ def _write_json(path: Path, content: dict[str, Any]) -> None:
 class FacetCodes:
     """Numbers for the values of facets, for the writer: numbers are counted in half the time that texts take.
 
-    The file of a build has a value on each line, and the number of the line is its code. Lines are only added, before the
-    documents that use them are committed.
+    The file of a build has a value on each line, and the number of the line is its code. Lines are only added, before
+    the documents that use them are committed.
     """
 
     def __init__(self, path: Path) -> None:
