@@ -168,7 +168,7 @@ class SharedCache:
 
 @dataclass
 class PageCache:
-    """Pages of the collection as a whole, for as long as it does not change. The least recently used are dropped."""
+    """Pages, for as long as the collection does not change. The least recently used are dropped."""
 
     most_bytes: int = PAGE_CACHE_BYTES
     _version: object = None
@@ -203,18 +203,19 @@ def _cost(page: RenderedPage) -> int:
 
 
 class Library:
-    """A workspace as one thread of the portal reads it."""
+    """A workspace as one thread of the portal reads it, or its event loop."""
 
     def __init__(
         self, workspace: Workspace, index: SearchIndex, cache: SharedCache, inbox: Database | None = None,
-        count_seconds: float = CACHE_SECONDS,
+        *, on_loop: bool = False,
     ) -> None:  # fmt: skip
         """`inbox` is where submissions go if the workspace is read-only; None: they are closed then.
 
-        Counts older than `count_seconds` are made again.
+        With `on_loop`, it is read on the event loop, and leaves it to threads to make old counts again.
         """
         self.workspace = workspace
-        self._count_seconds = count_seconds
+        self.on_loop = on_loop
+        self._count_seconds = math.inf if on_loop else CACHE_SECONDS
         self.stores = workspace.stores
         self.index = index
         self._cache = cache
@@ -384,11 +385,10 @@ class Readers:
         self._n_threads = threads
         self._threads = ThreadPoolExecutor(threads, "portal", self._open)
 
-    def _open(self, count_seconds: float = CACHE_SECONDS) -> None:
+    def _open(self, *, on_loop: bool = False) -> None:
         workspace = self._access.open()
         inbox = SqliteDatabase(self._access.inbox) if self._access.inbox else None
-        self._local.library = Library(workspace, self.index, self._cache, inbox, count_seconds)
-        self._local.count_seconds = count_seconds
+        self._local.library = Library(workspace, self.index, self._cache, inbox, on_loop=on_loop)
         self._local.stamp = self._stamp()
 
     def _stamp(self) -> tuple[int, ...]:
@@ -403,7 +403,7 @@ class Readers:
         if time.monotonic() >= self._fresh_until:
             return await self.run(lambda library: self._refreshed(library, query))
         if not hasattr(self._local, "library"):
-            self._open(count_seconds=math.inf)
+            self._open(on_loop=True)
         if not isinstance(self._local.library.workspace.database, SqliteDatabase):
             return await self.run(query)
         return self._run(query)
@@ -422,17 +422,36 @@ class Readers:
         It is made when that changes; `known_page` finds it again.
         """
 
-        def make_or_find(library: Library) -> RenderedPage:
-            address, version = _address(scope), self._version
-            page = self._pages.get(address, version)
-            if page is None:
-                page = make(library)
-                self._pages.put(address, version, page)
-            return page
+        def find_or_make(library: Library) -> RenderedPage:
+            return self._find_or_make(_address(scope), library, make)
 
         if is_quick:
-            return await self.read(make_or_find)
-        return await self.run(lambda library: self._refreshed(library, make_or_find))
+            return await self.read(find_or_make)
+        return await self.run(lambda library: self._refreshed(library, find_or_make))
+
+    async def record_page(self, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
+        """Return a page that depends on `key` and on the database, and that takes a few milliseconds to make.
+
+        It is kept until any change of the database or the index. Each connection has numbers of its own for the changes
+        of others, so that only those of the event loop's are compared.
+        """
+
+        def find_or_make(library: Library) -> RenderedPage:
+            if not library.on_loop:
+                return make(library)
+            return self._find_or_make((key, library.workspace.database.version()), library, make)
+
+        return await self.read(find_or_make)
+
+    def _find_or_make(
+        self, key: object, library: Library, make: Callable[[Library], RenderedPage]
+    ) -> RenderedPage:
+        version = self._version
+        page = self._pages.get(key, version)
+        if page is None:
+            page = make(library)
+            self._pages.put(key, version, page)
+        return page
 
     def _refreshed(self, library: Library, query: Callable[[Library], Result]) -> Result:
         """Run a query after a look at the version of the index, the topic tree, and the kinds of records."""
@@ -445,7 +464,7 @@ class Readers:
     def _run(self, query: Callable[[Library], Result]) -> Result:
         if self._access.read_only and self._stamp() != self._local.stamp:
             self._local.library.close()
-            self._open(self._local.count_seconds)
+            self._open(on_loop=self._local.library.on_loop)
         library: Library = self._local.library
         return query(library)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -28,7 +28,7 @@ from wayhound.portal.citations import (
     references_of,
 )
 from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
-from wayhound.portal.library import Library, Result
+from wayhound.portal.library import Library
 from wayhound.portal.places import PlaceMap
 from wayhound.portal.portal import (
     MOST_NAMED,
@@ -49,7 +49,7 @@ from wayhound.portal.search_pages import hit_map, hit_views
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FieldSpec, KindSpec
 from wayhound.visit import Visit
-from wayhound.web.pages import answer
+from wayhound.web.pages import RenderedPage, answer
 from wayhound.wording.reasons import format_reason
 
 SIMILAR = 6
@@ -466,23 +466,27 @@ def _page_mark(page: int) -> str:
 def record_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["records"])
 
-    def read(kind: str, query: Callable[[Library], Result]) -> Awaitable[Result]:
-        """Read a record. The path to a page, and the pages related to it, may take long; papers have few lookups."""
-        return portal.readers.read(query) if kind == "paper" else portal.readers.run(query)
-
     @router.get("/records/{kind}/{key}.json", response_model=RecordDetails)
     async def record_as_json(request: Request, kind: Kind, key: Key, fields: FieldNames = "") -> Response:
         """The record with all that its page shows. `fields` leaves out all but the named fields."""
-        details = await read(kind, lambda library: details_of(library, library.at(kind, key)))
+        run = portal.readers.read if kind == "paper" else portal.readers.run
+        details = await run(lambda library: details_of(library, library.at(kind, key)))
         return answer(request, record_json(details, split_names(fields)), "application/json")
 
     @router.get("/records/{kind}/{key}", response_class=HTMLResponse)
     async def record(request: Request, kind: Kind, key: Key) -> Response:
         base_url = portal.base_url(request)
-        view, head = await read(kind, lambda library: _with_head(library, kind, key, base_url))
-        return portal.html(
-            request, "record.html", view, json_url=f"{view.url}.json", **head, **drawn_lists(view)
-        )
+
+        def rendered(library: Library) -> RenderedPage:
+            view, head = _with_head(library, kind, key, base_url)
+            values = {"base_url": base_url, "json_url": f"{view.url}.json", **head, **drawn_lists(view)}
+            return portal.pages.rendered("record.html", view=view, **values)
+
+        if kind == "paper":  # a few lookups; the path to a page, and what is related to it, may take long
+            page = await portal.readers.record_page((kind, key, base_url), rendered)
+        else:
+            page = await portal.readers.run(rendered)
+        return page.answer(request)
 
     return router
 

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from heapq import nsmallest
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +123,7 @@ class SearchIndex:
 
     def is_quick(self, text: str = "") -> bool:
         """Return True if a search takes a few milliseconds, by how many entries of the index it has to read."""
-        snapshot = self._opener.newest()
+        snapshot = self._opener.opened or self._opener.newest()
         if snapshot is None:
             return True
         if not self._corrector.is_ready(snapshot):
@@ -296,15 +295,14 @@ def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Qu
     """Return a query for the words of a document with the largest tf · idf, weighted by it."""
     make, occur = tantivy.Query, tantivy.Occur
     counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
-    rarity = snapshot.rarity
-    weights = {word: (1 + math.log(count)) * rarity(word) for word, count in counts.items()}
-    best = nsmallest(SIMILAR_TERMS, weights, key=lambda word: (-weights[word], word))
+    rarity, schema = snapshot.rarity, snapshot.index.schema
+    weighted = [
+        (-rarity(word) if count == 1 else -rarity(word) * (1 + math.log(count)), word)
+        for word, count in counts.items()
+    ]
     queries = [
-        (
-            occur.Should,
-            make.boost_query(make.term_query(snapshot.index.schema, field, word, "freq"), weights[word]),
-        )
-        for word in best
+        (occur.Should, make.boost_query(make.term_query(schema, field, word, "freq"), -weight))
+        for weight, word in sorted(weighted)[:SIMILAR_TERMS]
         for field in ("title", "text")
     ]
     return make.boolean_query(queries) if queries else make.empty_query()

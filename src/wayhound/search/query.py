@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, cast
@@ -51,8 +51,13 @@ class Term:
     near: int = 0
 
     @property
-    def words(self) -> list[str]:
-        return terms(self.text)
+    def words(self) -> tuple[str, ...]:
+        return _words(self.text)
+
+
+@lru_cache(maxsize=4_096)  # asked for by every field that is searched
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(terms(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,8 @@ _DOI_ADDRESS = re.compile(r"(?:https?://)?(?:dx\.)?doi\.org/|doi:", re.IGNORECAS
 Item = tuple[Sign, QueryPart] | None  # None is the operator OR
 
 
-def parse(text: str, fields: Collection[str] = FIELDS) -> Query:
+@lru_cache(maxsize=256)  # a page looks at its query twice: how long it may take, and what it finds
+def parse(text: str, fields: tuple[str, ...] = FIELDS) -> Query:
     """Parse a query. `NAME:` is a field only for names in `fields`."""
     clauses: list[Clause] = []
     joining = False

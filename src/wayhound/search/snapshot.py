@@ -23,6 +23,7 @@ from threading import Lock
 from typing import Any, Self
 
 import numpy as np
+from pydantic_core import from_json
 
 from wayhound.errors import WorkspaceError, WorkspaceLocked
 from wayhound.files import write_file
@@ -168,6 +169,9 @@ class FacetCodes:
         self._new.clear()
 
 
+MAX_FACET_VALUES = 20_000  # that a snapshot remembers
+
+
 class FacetValues:
     """The values of facets by their codes, for readers. The file stays on disk, but for what is read of it."""
 
@@ -176,10 +180,16 @@ class FacetValues:
         with suppress(OSError, ValueError), path.open("rb") as file:  # an empty file cannot be mapped
             self._content = mmap(file.fileno(), 0, access=ACCESS_READ)
         self._ends = np.flatnonzero(np.frombuffer(self._content, np.uint8) == ord("\n"))
+        self._read: dict[int, str] = {}
 
     def __getitem__(self, code: int) -> str:
-        start = int(self._ends[code - 1]) + 1 if code else 0
-        return self._content[start : int(self._ends[code])].decode()
+        value = self._read.get(code)
+        if value is None:
+            start = int(self._ends[code - 1]) + 1 if code else 0
+            value = self._content[start : int(self._ends[code])].decode()
+            if len(self._read) < MAX_FACET_VALUES:
+                self._read[code] = value
+        return value
 
 
 def _whole_lines(path: Path) -> list[bytes]:
@@ -244,7 +254,7 @@ class IndexSnapshot:
     def shown(self, address: tantivy.DocAddress) -> dict[str, Any]:
         """Return the stored values of a document that a list of results shows."""
         kept = self.searcher.doc(address).get_first("shown")
-        read: dict[str, Any] = json.loads(bytes(kept or b"{}"))
+        read: dict[str, Any] = from_json(kept or b"{}")  # in a third of the time that `json` takes
         return read
 
     @cached_property
@@ -275,6 +285,11 @@ class SnapshotOpener:
     read_only: bool = False
     _snapshot: IndexSnapshot | None = None
     _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def opened(self) -> IndexSnapshot | None:
+        """The snapshot that was opened last, without a look for a newer one."""
+        return self._snapshot
 
     def newest(self) -> IndexSnapshot | None:
         """Return the newest snapshot, or None if nothing was indexed. Raises WorkspaceError if it is damaged."""
