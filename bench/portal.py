@@ -41,6 +41,14 @@ MIX = {"search": 0.40, "details": 0.27, "topics": 0.30, "BibTeX": 0.03}
 """Shares of the kinds of pages that the visitors of Cora requested (McCallum et al. 2000, section 2)."""
 
 FIELD_SHARE = 0.03  # of queries name a field, as Cora's logs had it
+SKEW = 0.75
+"""Exponent of demand: the paper or query of rank r is asked for in proportion to r to the power of minus this.
+
+Six traces of web requests had 0.64 to 0.83 (Breslau et al. 1999, "Web caching and Zipf-like distributions"). Of the
+queries to two search engines 30 to 40 % had been asked before (Xie and O'Hallaron 2002, "Locality in search engine
+queries").
+"""
+N_QUERIES = 50_000  # distinct ones that visitors choose from
 N_SAMPLED = 3_000
 WARM_SECONDS = 3.0
 TURN_SECONDS = 5.0  # of one version, before the other is measured
@@ -76,6 +84,9 @@ def main() -> int:
         "--workspace", type=Path, help="a workspace made before, or where to make and keep one"
     )
     parser.add_argument(
+        "--skew", type=float, default=SKEW, help="exponent of the demand for papers and queries; 0: all alike"
+    )
+    parser.add_argument(
         "--attackers", type=int, default=5_000, help="connections that are idle or half a request; 0: none"
     )
     parser.add_argument(
@@ -105,11 +116,20 @@ def _make(folder: Path, arguments: argparse.Namespace) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The answers to one load, how long it took from the first due to the last answer, and the server's CPU seconds."""
+    """The answers to one load, how long it took from the first due to the last answer, and the server's CPU seconds.
+
+    `repeats` is the share of requests whose address another one had before.
+    """
 
     answers: list[TimedAnswer]
     seconds: float
     cpu: float
+    repeats: float
+
+    @property
+    def milliseconds(self) -> float:
+        """CPU of the server a request."""
+        return 1000 * self.cpu / len(self.answers)
 
     @property
     def p99(self) -> float:
@@ -123,16 +143,19 @@ class Load:
 def _measured(folder: Path, arguments: argparse.Namespace) -> Report:
     with _serving(folder) as (url, process):
         topics = _topics(url)
-        plan = list(_plan(folder, topics, arguments.seconds, RATE))
+        plan = list(_plan(folder, topics, arguments.seconds, RATE, arguments.skew))
         _send(url, [request for request in plan if request.at < WARM_SECONDS])
         usual = _run_load(url, process, plan)
-        high = _run_load(url, process, list(_plan(folder, topics, arguments.seconds, HIGH_RATE)))
+        even = _run_load(url, process, list(_plan(folder, topics, arguments.seconds, RATE, 0.0)))
+        high = _run_load(
+            url, process, list(_plan(folder, topics, arguments.seconds, HIGH_RATE, arguments.skew))
+        )
         if not arguments.attackers:
-            return _report(usual, high, arguments)
+            return _report(usual, even, high, arguments)
         with _attacked(url, arguments.attackers):
             attacked = _run_load(url, process, plan)
             megabytes = _most_megabytes(process)
-    return _report(usual, high, arguments, attacked, megabytes)
+    return _report(usual, even, high, arguments, attacked, megabytes)
 
 
 def _compared(folder: Path, arguments: argparse.Namespace) -> Report:
@@ -141,7 +164,7 @@ def _compared(folder: Path, arguments: argparse.Namespace) -> Report:
     cpu: dict[str, float] = dict.fromkeys(names, 0.0)
     answers: dict[str, list[TimedAnswer]] = {name: [] for name in names}
     with _serving(folder) as this, _serving(folder, arguments.against.resolve()) as other:
-        plan = list(_plan(folder, _topics(this[0]), arguments.seconds, RATE))
+        plan = list(_plan(folder, _topics(this[0]), arguments.seconds, RATE, arguments.skew))
         for url, _ in (this, other):
             _send(url, [request for request in plan if request.at < WARM_SECONDS])
         for start in np.arange(0.0, arguments.seconds, TURN_SECONDS):
@@ -154,13 +177,15 @@ def _compared(folder: Path, arguments: argparse.Namespace) -> Report:
                 load = _run_load(*server, turn)
                 cpu[name], answers[name] = cpu[name] + load.cpu, answers[name] + load.answers
     costs = {name: 1000 * cpu[name] / len(answers[name]) for name in names}
-    repeats = len(plan) - len({request.path for request in plan})
     return Report(
         f"The portal with {arguments.papers:,} papers beside another version",
         ("version", "CPU ms a request", *HEADER[1:]),
         [(name, costs[name], *_row(name, answers[name])[1:]) for name in names],
         [Bar("CPU of this version as a share of the other's", costs[names[0]] / costs[names[1]], most=1.0)],
-        {"share of requests for an address asked for before": repeats / len(plan)},
+        {
+            "share of requests for an address asked for before": 1
+            - len({request.path for request in plan}) / len(plan)
+        },
     )
 
 
@@ -170,14 +195,17 @@ def _run_load(url: str, process: subprocess.Popen[str], plan: list[PlannedReques
     cpu = _cpu_seconds(process) - before
     # from the moment when the first was due to the last answer; starting the process of the load does not count
     took = max(request.at + answer.milliseconds / 1000 for request, answer in zip(plan, answers, strict=True))
-    return Load(answers, took, cpu)
+    repeats = 1 - len({request.path for request in plan}) / len(plan)
+    return Load(answers, took, cpu, repeats)
 
 
 def _report(
-    usual: Load, high: Load, arguments: argparse.Namespace, attacked: Load | None = None, megabytes: float = 0.0
+    usual: Load, even: Load, high: Load, arguments: argparse.Namespace, attacked: Load | None = None,
+    megabytes: float = 0.0,
 ) -> Report:  # fmt: skip
     kinds = {kind: [answer for answer in usual.answers if answer.kind == kind] for kind in MIX}
     rows = [_row(kind, of_kind) for kind, of_kind in kinds.items()] + [_row("all", usual.answers)]
+    rows.append(_row("all, papers and queries drawn evenly", even.answers))
     rows.append(_row(f"all, at {HIGH_RATE:g} a second", high.answers))
     bars = [
         Bar("99 % of answers, ms", usual.p99, most=MOST_P99),
@@ -187,7 +215,7 @@ def _report(
             len(usual.answers) / usual.seconds,
             least=LEAST_SHARE * RATE,
         ),
-        Bar("CPU ms of the server a request", 1000 * usual.cpu / len(usual.answers), most=MOST_CPU),
+        Bar("CPU ms of the server a request", usual.milliseconds, most=MOST_CPU),
         Bar(f"errors at {HIGH_RATE:g} a second", high.errors, most=0),
         Bar(
             "requests a second that were answered then",
@@ -207,7 +235,14 @@ def _report(
         HEADER,
         rows,
         bars,
-        {"seconds": usual.seconds, "cores": os.cpu_count()},
+        {
+            "seconds": usual.seconds,
+            "cores": os.cpu_count(),
+            "share of requests for an address asked for before": usual.repeats,
+            "the same, papers and queries drawn evenly": even.repeats,
+            "CPU ms a request, papers and queries drawn evenly": even.milliseconds,
+            f"CPU ms a request at {HIGH_RATE:g} a second": high.milliseconds,
+        },
     )
 
 
@@ -310,8 +345,10 @@ async def _attack(port: int, count: int) -> None:
 # The load
 
 
-def _plan(folder: Path, topics: list[str], seconds: float, rate: float) -> Iterator[PlannedRequest]:
-    """Yield a Poisson process of requests: kinds by their shares, papers and topics at random."""
+def _plan(
+    folder: Path, topics: list[str], seconds: float, rate: float, skew: float
+) -> Iterator[PlannedRequest]:
+    """Yield a Poisson process of requests: kinds by their shares, papers and queries by demand, topics at random."""
     chance = Random(1)
     with Workspace.open(folder) as workspace:
         n_papers = workspace.database.execute("SELECT count(*) FROM record").fetchone()[0]
@@ -321,17 +358,25 @@ def _plan(folder: Path, topics: list[str], seconds: float, rate: float) -> Itera
         ]
     titles = [record.first("title").split() for record in sampled if record]
     names = [record.first("author").split()[-1] for record in sampled if record]
+    by_demand = chance.sample(range(n_papers), n_papers)
     at = 0.0
     while (at := at + chance.expovariate(rate)) < seconds:
         (kind,) = chance.choices(list(MIX), list(MIX.values()))
-        paper = f"/records/paper/{identity(chance.randrange(n_papers))}"
+        paper = f"/records/paper/{identity(by_demand[_rank(n_papers, skew, chance)])}"
+        # the query of a rank is always the same
+        query = _query(titles, names, Random(_rank(N_QUERIES, skew, chance)) if skew else chance)
         paths = {
-            "search": f"/search?q={quote_plus(_query(titles, names, chance))}",
+            "search": f"/search?q={quote_plus(query)}",
             "details": paper,
             "topics": f"{chance.choice(topics)}{chance.choice(['', '?sort=authority', '?sort=hub', '?page=2'])}",
             "BibTeX": f"{paper}.bib",
         }
         yield PlannedRequest(at, kind, paths[kind])
+
+
+def _rank(count: int, skew: float, chance: Random) -> int:
+    """Return a rank below `count`, the small ones most often, by Zipf's law with the exponent `skew`."""
+    return int(count * chance.random() ** (1 / (1 - skew)))
 
 
 def _query(titles: list[list[str]], names: list[str], chance: Random) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import struct
 import zlib
+from collections.abc import Awaitable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from threading import Event
@@ -22,7 +24,7 @@ from wayhound.portal.library import Library, Readers, SharedCache, WorkspaceAcce
 from wayhound.portal.originals import MOST_WAITING, ImageQueue
 from wayhound.record import Record, Value
 from wayhound.store.papers import StoredCitation
-from wayhound.web.pages import Busy
+from wayhound.web.pages import Busy, RenderedPage
 from wayhound.workspace import Workspace
 
 PAPER = f"/records/paper/{paper_id(4)}"
@@ -369,3 +371,48 @@ def test_a_commit_of_the_index_is_seen_at_once(own_collection: Path) -> None:
     assert all("Zanzibar" not in page.text for page in before)
     assert all("Zanzibar" in page.text for page in after)
     assert all(new.headers["etag"] != old.headers["etag"] for new, old in zip(after, before, strict=True))
+
+
+def test_the_page_of_a_paper_is_made_again_after_any_change_of_the_database(own_collection: Path) -> None:
+    with Workspace.open(own_collection) as workspace:
+        build(workspace)
+        with serve_portal(own_collection) as portal:
+            before = portal.get(PAPER)
+            assert portal.get(PAPER).body == before.body
+            cited = workspace.stores.records.get("paper", paper_id(4))
+            assert cited is not None
+            renamed = Value("A <b>new</b> name")
+            workspace.stores.records.save([replace(cited, fields=cited.fields | {"title": (renamed,)})])
+            after = portal.get(PAPER)
+            workspace.stores.records.delete("paper", paper_id(4))
+            gone = portal.get(PAPER)
+    assert "A &lt;b&gt;new&lt;/b&gt; name" in after.text
+    assert after.headers["etag"] != before.headers["etag"]
+    assert gone.status == 404
+
+
+def test_pages_are_made_once_for_each_origin_and_state_of_the_collection(own_collection: Path) -> None:
+    made: list[str] = []
+
+    def make(_: Library) -> RenderedPage:
+        made.append("page")
+        return RenderedPage(b"", "text/html", str(len(made)))
+
+    async def visits(workspace: Workspace) -> list[str]:
+        def visit(path: str, host: bytes = b"a.example") -> Awaitable[RenderedPage]:
+            scope = {"path": path, "query_string": b"", "scheme": "http", "headers": [(b"host", host)]}
+            return readers.page(scope, make, is_quick=True)
+
+        await readers.read(lambda _: None)  # a thread has looked for changes
+        tags = [(await visit("/records/paper/x")).tag for _ in range(2)]
+        tags.append((await visit("/records/paper/x", b"b.example")).tag)
+        tags += [(await visit("/topics")).tag for _ in range(2)]
+        workspace.stores.records.save([Record("paper", "y")])
+        return [*tags, (await visit("/records/paper/x")).tag]
+
+    with Workspace.open(own_collection) as workspace:
+        readers = Readers(WorkspaceAccess(own_collection), 1)
+        try:
+            assert asyncio.run(visits(workspace)) == ["1", "1", "2", "3", "3", "4"]
+        finally:
+            readers.close()

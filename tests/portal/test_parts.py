@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from xml.etree.ElementTree import Element, fromstring
 
 import pytest
@@ -14,7 +17,7 @@ from hypothesis import strategies as st
 from wayhound.net.guard import Guard
 from wayhound.pages.prose import shorten
 from wayhound.portal.addresses import doi_url, field_query, from_key, outside_url, search_url, slugs, to_key
-from wayhound.portal.library import PageCache, SharedCache, TopicMap
+from wayhound.portal.library import CACHE_SECONDS, PageCache, SharedCache, TopicMap
 from wayhound.portal.search_pages import from_cursor, to_cursor
 from wayhound.portal.submit_pages import public_url
 from wayhound.web.guards import Buckets, RateLimiter, client_of
@@ -157,6 +160,25 @@ def test_a_sum_is_not_made_anew_while_its_version_is_the_same() -> None:
     assert cache.get("counts", list, make, lambda: change) == [7]
     now, change = 20.0, 8
     assert cache.get("counts", list, make, lambda: change) == [7, 8]
+
+
+def test_the_event_loop_takes_an_old_sum_and_waits_for_no_thread() -> None:
+    cache, now, begun, go_on = SharedCache(lambda: now[0]), [0.0], Event(), Event()
+    assert cache.get("count", int, lambda: 1) == 1
+    now[0] += CACHE_SECONDS
+
+    def slow() -> int:
+        begun.set()
+        go_on.wait(60)
+        return 2
+
+    with ThreadPoolExecutor(1) as threads:
+        made = threads.submit(lambda: cache.get("count", int, slow))
+        begun.wait(60)
+        assert cache.get("count", int, lambda: 3, seconds=math.inf) == 1
+        go_on.set()
+        assert made.result(60) == 2
+    assert cache.get("count", int, lambda: 3, seconds=math.inf) == 2
 
 
 def page(letter: str, size: int = 1) -> RenderedPage:

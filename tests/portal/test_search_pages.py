@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from tests.portal.served import MANY, Served, serve_portal
 from tests.portal.test_pages import page, texts
@@ -34,6 +35,30 @@ def test_facets_are_links_that_narrow_and_widen_again(portal: Served) -> None:
     chip = narrowed.css_first(".chosen a")
     assert chip is not None
     assert chip.attributes["href"] == "/search?q=learning"
+
+
+@pytest.mark.parametrize(
+    "search",
+    ["q=", "q=paths", "q=learning&filter=year:1998", "q=&filter=venue:<i>Journal</i>&filter=venue:Tools"],
+)
+def test_the_page_links_to_the_same_values_of_facets_as_its_data(portal: Served, search: str) -> None:
+    tree = LexborHTMLParser(portal.get(f"/search?{quote(search, safe='=&')}").body)
+    facets = portal.get(f"/search.json?{quote(search, safe='=&')}").json["facets"]
+    assert texts(tree, "aside.facets h2") == [facet["label"] for facet in facets]
+    drawn = [
+        (
+            link.text(),
+            link.attributes["href"],
+            count.text(),
+            "on" in (link.parent.attributes.get("class") or ""),
+        )  # type: ignore[union-attr]
+        for link, count in zip(tree.css("aside li a"), tree.css("aside li .count"), strict=True)
+    ]
+    choices = [choice for facet in facets for choice in facet["choices"]]
+    assert drawn == [
+        (choice["text"], choice["url"], f"{choice['count']:,}", choice["chosen"]) for choice in choices
+    ]
+    assert any("<i>Journal</i>" in choice["text"] for choice in choices) or search != "q="
 
 
 def test_a_facet_that_parts_nothing_is_not_shown_unless_it_was_chosen(portal: Served) -> None:

@@ -17,7 +17,7 @@ from wayhound.search.index import SearchIndex
 from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
 from wayhound.search.results import SORTS, SearchRequest, SearchResults, Sort
 from wayhound.search.schema import IndexDocument, facet_values
-from wayhound.search.snapshot import CURRENT, IndexWriter, current_build
+from wayhound.search.snapshot import CURRENT, FACET_VALUES, IndexWriter, current_build
 
 
 def index_of(documents: Sequence[IndexDocument], folder: Path) -> SearchIndex:
@@ -516,3 +516,60 @@ def test_a_doi_is_found_however_it_is_written(tmp_path: Path) -> None:
     for query in ("doi:10.1000/ab-12.x", "doi:https://doi.org/10.1000/AB-12.x", "10.1000/ab-12.x"):
         assert ids(index.search(SearchRequest(query))) == ["1"], query
     assert ids(index.search(SearchRequest("doi:10.1000/ab-13"))) == []
+
+
+def venues(index: SearchIndex) -> list[tuple[str, int]]:
+    return index.search(SearchRequest(facets=("venue",))).facets["venue"]
+
+
+def test_the_names_of_facets_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:
+    index_of([IndexDocument("paper", "a", venue="Old"), IndexDocument("paper", "b", venue="Older")], tmp_path)
+    names = current_build(tmp_path) / FACET_VALUES  # type: ignore[operator]
+    with names.open("ab") as file:
+        file.write(b"=Cut o")
+    index = SearchIndex(tmp_path)
+    assert venues(index) == [("Old", 1), ("Older", 1)]
+    for number, venue in enumerate(("New", "Old", "Newer")):
+        with IndexWriter(tmp_path) as writer:
+            writer.add(IndexDocument("paper", f"c{number}", venue=venue))
+            writer.commit()
+    assert venues(index) == [("Old", 2), ("New", 1), ("Newer", 1), ("Older", 1)]
+    assert names.read_bytes().split(b"\n").count(b"=Old") == 1
+
+
+def test_documents_that_were_not_committed_leave_no_wrong_names(tmp_path: Path) -> None:
+    index_of([IndexDocument("paper", "a", venue="Kept")], tmp_path)
+    with IndexWriter(tmp_path) as writer:
+        writer.add(IndexDocument("paper", "b", venue="Dropped"))
+    with IndexWriter(tmp_path) as writer:
+        writer.add(IndexDocument("paper", "c", venue="Next"))
+        writer.commit()
+    assert venues(SearchIndex(tmp_path)) == [("Kept", 1), ("Next", 1)]
+
+
+@pytest.mark.parametrize(
+    "venue", ["Line\nfeed and\ttab", "\udc80 lone", "1999-01-01", "=", "日本\u2028語\x85", "0"]
+)
+def test_any_value_of_a_facet_is_counted_by_its_name(tmp_path: Path, venue: str) -> None:
+    documents = [IndexDocument("paper", str(number), venue=venue) for number in range(3)]
+    index = index_of([*documents, IndexDocument("paper", "x", venue="Other")], tmp_path)
+    (name, count), other = venues(index)
+    assert (count, other) == (3, ("Other", 1))
+    assert index.search(SearchRequest(filters=(("venue", name),))).total == 3
+
+
+def test_a_search_that_reads_much_of_the_index_is_not_quick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [
+        IndexDocument("paper", str(number), f"common {'rare' * (number == 0)}") for number in range(40)
+    ]
+    index = index_of(documents, tmp_path)
+    assert not index.is_quick("rare")  # the words for corrections have yet to be read
+    index.warm()
+    assert all(
+        index.is_quick(query) for query in ("rare", "common", "com*", '"common rare"', "year:1999", "")
+    )
+    monkeypatch.setattr("wayhound.search.index.QUICK_ENTRIES", 20)
+    assert index.is_quick("rare")
+    assert not any(index.is_quick(query) for query in ("common", "rare OR common", "ra*", "year:1999", ""))

@@ -177,6 +177,7 @@ class PageCache:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, key: object, version: object) -> RenderedPage | None:
+        """Return a page of this version of the collection; all pages of another version are dropped."""
         with self._lock:
             if version != self._version:
                 self._pages.clear()
@@ -187,9 +188,9 @@ class PageCache:
             return page
 
     def put(self, key: object, version: object, page: RenderedPage) -> None:
-        """Keep a page, unless it was made from a version that has been replaced meanwhile."""
+        """Keep a page, unless its version has been replaced meanwhile, or it has no key."""
         with self._lock:
-            if version != self._version or key in self._pages:
+            if key is None or version != self._version or key in self._pages:
                 return
             self._pages[key] = page
             self._n_bytes += _cost(page)
@@ -360,10 +361,6 @@ class WorkspaceAccess:
         return Workspace.open(self.folder, read_only=self.read_only)
 
 
-def _address(scope: Scope) -> tuple[str, bytes]:
-    return scope["path"], scope["query_string"]
-
-
 class Readers:
     """The event loop and threads as readers of the library, each with a connection of its own, as SQLite wants it.
 
@@ -402,56 +399,50 @@ class Readers:
         """Run a query that takes a few milliseconds: here and now if a thread has looked for changes just before."""
         if time.monotonic() >= self._fresh_until:
             return await self.run(lambda library: self._refreshed(library, query))
+        return self._run(query) if self._opens_here() else await self.run(query)
+
+    def _opens_here(self) -> bool:
+        """Open the library for the event loop, and return True if it may be read there: if it is on this machine."""
         if not hasattr(self._local, "library"):
             self._open(on_loop=True)
-        if not isinstance(self._local.library.workspace.database, SqliteDatabase):
-            return await self.run(query)
-        return self._run(query)
+        return isinstance(self._local.library.workspace.database, SqliteDatabase)
 
     def known_page(self, scope: Scope) -> RenderedPage | None:
-        """Return the page at the address of a request if it was made from the collection as it is now."""
+        """Return the page that answers a request if it was made from the collection as it is now."""
         if time.monotonic() < self._fresh_until and self._version[0] == self.index.stamp:
-            return self._pages.get(_address(scope), self._version)
+            return self._pages.get(self._key(scope), self._version)
         return None
 
     async def page(
         self, scope: Scope, make: Callable[[Library], RenderedPage], *, is_quick: bool
     ) -> RenderedPage:
-        """Return a page that depends on nothing but its address and the collection as a whole.
-
-        It is made when that changes; `known_page` finds it again.
-        """
+        """Return a page that depends on nothing but its address and the collection; `known_page` finds it again."""
+        key = self._key(scope)
 
         def find_or_make(library: Library) -> RenderedPage:
-            return self._find_or_make(_address(scope), library, make)
+            version = self._version
+            page = self._pages.get(key, version)
+            if page is None:
+                page = make(library)
+                self._pages.put(key, version, page)
+            return page
 
         if is_quick:
             return await self.read(find_or_make)
         return await self.run(lambda library: self._refreshed(library, find_or_make))
 
-    async def record_page(self, key: object, make: Callable[[Library], RenderedPage]) -> RenderedPage:
-        """Return a page that depends on `key` and on the database, and that takes a few milliseconds to make.
+    def _key(self, scope: Scope) -> object:
+        """Return what a page is kept under. A page of a record is kept until any change of the database.
 
-        It is kept until any change of the database or the index. Each connection has numbers of its own for the changes
-        of others, so that only those of the event loop's are compared.
+        Each connection has numbers of its own for the changes of others, so only those of the event loop's compare.
         """
-
-        def find_or_make(library: Library) -> RenderedPage:
-            if not library.on_loop:
-                return make(library)
-            return self._find_or_make((key, library.workspace.database.version()), library, make)
-
-        return await self.read(find_or_make)
-
-    def _find_or_make(
-        self, key: object, library: Library, make: Callable[[Library], RenderedPage]
-    ) -> RenderedPage:
-        version = self._version
-        page = self._pages.get(key, version)
-        if page is None:
-            page = make(library)
-            self._pages.put(key, version, page)
-        return page
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+        address = scope["path"], scope["query_string"], scope["scheme"], host
+        if not scope["path"].startswith("/records/"):
+            return address
+        if not self._opens_here():
+            return None
+        return address, self._run(lambda library: library.workspace.database.version()), self._local.stamp
 
     def _refreshed(self, library: Library, query: Callable[[Library], Result]) -> Result:
         """Run a query after a look at the version of the index, the topic tree, and the kinds of records."""

@@ -99,7 +99,7 @@ class Portal:
         return json_answer(request, view, **values)
 
     def known_page(self, scope: Scope) -> RenderedPage | None:
-        """Return a page of the collection as a whole that was made before; not for a query that has to be logged."""
+        """Return a page that was made before; not for a query that has to be logged."""
         if scope["path"] == "/search" and self.settings.query_log:
             return None
         return self.readers.known_page(scope)

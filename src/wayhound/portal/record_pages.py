@@ -482,11 +482,10 @@ def record_routes(portal: Portal) -> APIRouter:
             values = {"base_url": base_url, "json_url": f"{view.url}.json", **head, **drawn_lists(view)}
             return portal.pages.rendered("record.html", view=view, **values)
 
-        if kind == "paper":  # a few lookups; the path to a page, and what is related to it, may take long
-            page = await portal.readers.record_page((kind, key, base_url), rendered)
-        else:
-            page = await portal.readers.run(rendered)
-        return page.answer(request)
+        is_quick = (
+            kind == "paper"
+        )  # a few lookups; the path to a page, and what is related to it, may take long
+        return (await portal.readers.page(request.scope, rendered, is_quick=is_quick)).answer(request)
 
     return router
 

@@ -199,10 +199,7 @@ def _hit_view(hit: Hit, topics: TopicMap, label: str) -> HitView:
 
 
 def find(library: Library, parameters: SearchParameters) -> SearchView:
-    results = search_results(library, parameters)
-    first = replace(parameters, page=1)
-    facets = [_facet(library, first, *facet) for facet in _useful_facets(first, results)]
-    return replace(search_view(parameters, results, library), facets=tuple(facets))
+    return search_view(parameters, search_results(library, parameters), library)
 
 
 def search_results(library: Library, parameters: SearchParameters) -> SearchResults:
@@ -211,7 +208,13 @@ def search_results(library: Library, parameters: SearchParameters) -> SearchResu
 
 
 def search_view(parameters: SearchParameters, results: SearchResults, library: Library) -> SearchView:
-    """Return the view of some results without their facets, which data have as values, and pages as markup."""
+    first = replace(parameters, page=1)
+    facets = [_facet(library, first, *facet) for facet in _useful_facets(first, results)]
+    return replace(_without_facets(parameters, results, library), facets=tuple(facets))
+
+
+def _without_facets(parameters: SearchParameters, results: SearchResults, library: Library) -> SearchView:
+    """Return the view of some results but for their facets, which a page has as markup."""
     first = parameters if parameters.page == 1 else replace(parameters, page=1)
     reachable = min(results.total, MAX_DEPTH)
     more = results.next_offset is not None
@@ -482,7 +485,7 @@ def search_routes(portal: Portal) -> APIRouter:
 
         def rendered(library: Library) -> RenderedPage:
             results = search_results(library, parameters)
-            view, etag_of = search_view(parameters, results, library), (results.change, parameters)
+            view, etag_of = _without_facets(parameters, results, library), (results.change, parameters)
             facets = drawn_facets(library, replace(parameters, page=1), results)
             return portal.pages.rendered(
                 "search.html", etag_of=etag_of, view=view, facets=facets, query=q, json_url=view.json_url
