@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from sys import intern
 
 from wayhound.text.author_lists import CitedName, parse_cited_names
@@ -36,7 +36,8 @@ class Citation:
         """The whole citation, printed or put together from its fields."""
         if self.text:
             return self.text
-        return " ".join(filter(None, (getattr(self, field.name) for field in fields(self))))
+        parts = self.title, self.authors, self.venue, self.year, self.pages, self.volume, self.note
+        return " ".join(filter(None, parts))
 
 
 _LABEL = re.compile(r"^\s*(?:\[[^\]]{1,30}\]|\(?\d{1,3}[.)])\s*")
