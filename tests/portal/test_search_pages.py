@@ -45,14 +45,10 @@ def test_the_page_links_to_the_same_values_of_facets_as_its_data(portal: Served,
     tree = LexborHTMLParser(portal.get(f"/search?{quote(search, safe='=&')}").body)
     facets = portal.get(f"/search.json?{quote(search, safe='=&')}").json["facets"]
     assert texts(tree, "aside.facets h2") == [facet["label"] for facet in facets]
+    items = zip(tree.css("aside li"), tree.css("aside li a"), tree.css("aside li .count"), strict=True)
     drawn = [
-        (
-            link.text(),
-            link.attributes["href"],
-            count.text(),
-            "on" in (link.parent.attributes.get("class") or ""),
-        )  # type: ignore[union-attr]
-        for link, count in zip(tree.css("aside li a"), tree.css("aside li .count"), strict=True)
+        (link.text(), link.attributes["href"], count.text(), item.attributes.get("class") == "on")
+        for item, link, count in items
     ]
     choices = [choice for facet in facets for choice in facet["choices"]]
     assert drawn == [

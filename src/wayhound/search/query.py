@@ -51,8 +51,8 @@ class Term:
     near: int = 0
 
     @property
-    def words(self) -> tuple[str, ...]:
-        return _words(self.text)
+    def words(self) -> list[str]:
+        return [*_words(self.text)]
 
 
 @lru_cache(maxsize=4_096)  # asked for by every field that is searched

@@ -136,7 +136,7 @@ def _correct_clause(snapshot: IndexSnapshot, spelling: Spelling, clause: Clause)
 def _correct_part(snapshot: IndexSnapshot, spelling: Spelling, part: QueryPart) -> QueryPart:
     if not isinstance(part, Term) or part.prefix:
         return part
-    corrected = tuple(_correct_word(snapshot, spelling, word) for word in part.words)
+    corrected = [_correct_word(snapshot, spelling, word) for word in part.words]
     return part if corrected == part.words else replace(part, text=" ".join(corrected))
 
 
