@@ -334,19 +334,20 @@ def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
                 emails += (Stated("email", email, "mailto") for email in addresses if email)
             case "tel" | "callto":
                 phones.append(Stated("phone", unquote(target), "tel"))
-    if b"data-cfemail" in source or b"email-protection#" in source:
+    data = _DATA_MAIL.search(source) is not None
+    if data or b"email-protection#" in source:
         for node in tree.css('[data-cfemail], a[href*="email-protection#"]')[:MAX_ITEMS]:
             code = (
                 node.attributes.get("data-cfemail") or (node.attributes.get("href") or "").partition("#")[2]
             )
             if email := decode_protected(code):
                 emails.append(Stated("email", email, "cloudflare"))
-    if _DATA_MAIL.search(source):
+    if data:
         emails += (Stated("email", email, "link") for email in _in_attributes(tree))
     return phones + emails
 
 
-_DATA_MAIL = re.compile(rb"data-(?:e?-?mail|domain|host)[\w-]*\s?=")
+_DATA_MAIL = re.compile(rb"data-(?:(?:cf)?e?-?mail|domain|host)[\w-]*\s?=")
 _LOCAL_NAMES = ("user", "name", "local", "mailbox", "account", "login", "before", "u")
 _HOST_NAMES = ("domain", "host", "server", "after", "d")
 

@@ -35,7 +35,6 @@ _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data em font i ins label mark nobr q s small span strike strong sub sup "
     "time tt u var".split()
 )
-_BESIDE = (b"span", b"a")
 _BREAK = "\x02"  # in ASCII: one letter of a wider script doubles the time that a text takes
 _MAX_HEADINGS = 150
 _LISTS = (_UNSEEN, _INLINE, {"title"}, {"h1", "h2", "h3"})
@@ -44,7 +43,7 @@ _LIST_OF = {create_tag(tag).tag_id: number for number, tags in enumerate(_LISTS)
 
 # What is worth a search of the tree: most pages only hide fields of forms, and blocks.
 _HIDDEN = re.compile(rb"hidden(?<=\shidden)[\s=>/]")
-_DECOY = re.compile(rb"<span\s[^>]{0,300}display: ?none")
+_DECOY = re.compile(rb"display: ?none")  # found first, and then the beginning of its element
 _SIGN = re.compile(rb"@(?<=alt=.@)[\"']")  # a picture shows the sign of an e-mail address
 # zero-width characters and soft hyphens break words apart for no reader
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
@@ -138,7 +137,7 @@ class ParsedPage:
         headings = tuple(elements.heading_texts())
         if _HIDDEN.search(self.source):
             elements.remove(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
-        if _DECOY.search(self.source):
+        if any(_starts_span(self.source, match.start()) for match in _DECOY.finditer(self.source)):
             # inside of a line, as in e-mail addresses; hidden blocks may open on a click
             decoys = tree.css('span[style*="display:none"], span[style*="display: none"]')[:1_000]
             elements.remove(node for node in decoys if len(node.text()) < 40)
@@ -170,10 +169,9 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
 def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
     """Return the tree of HTML."""
     source = bound_markup(html, media_type).encode("utf-8", "replace")
-    for tag in _BESIDE:  # "Drive" and "Miami" are two words, which style sheets put apart
-        source = source.replace(b"</%s><%s" % (tag, tag), b"</%s> <%s" % (tag, tag))
+    source = source.replace(b"</span><span", b"</span> <span")  # two words, which style sheets put apart
     tree = LexborHTMLParser(source)
-    scripts = tree.css('script[type*="ld+json"]') if b"ld+json" in source else []
+    scripts = tree.css('script[type*="ld+json"]') if b"application/ld+json" in source else []
     return ParsedPage(url, source, tree, tuple(node.text() for node in scripts))
 
 
@@ -221,6 +219,11 @@ def _elements(tree: LexborHTMLParser) -> _Elements:
         if number is not None:
             lists[number].append(node)
     return found
+
+
+def _starts_span(source: bytes, place: int) -> bool:
+    """Return True if the element whose tag holds a place is a span."""
+    return source.startswith(b"<span", source.rfind(b"<", max(0, place - 300), place))
 
 
 def _visible(text: str) -> str:

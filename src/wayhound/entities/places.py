@@ -260,7 +260,12 @@ def country_of_path(url: str) -> str:
 
     Codes do not count: `/it/` is a language as often as a country. Nor do names that a state of the United States has.
     """
-    folders = url.partition("://")[2].split("/")[1:-1]
+    return _country_of_folders(url.partition("://")[2].rpartition("/")[0])
+
+
+@lru_cache(maxsize=8_192)
+def _country_of_folders(path: str) -> str:
+    folders = path.split("/")[1:]
     names = (folder.replace("-", " ").replace("_", " ").title() for folder in folders if len(folder) > 3)
     return next((code for name in names if name not in US_STATES and (code := country_named(name))), "")
 
