@@ -1,8 +1,8 @@
 """A table of 60 firms to a table with their e-mail, phone and address: facts found, and fetches a firm.
 
-The firms are those of the sample web and of the recorded sites (`sites/company` and `sites/modern-*`), which are walked
-with the order, the rules for ending and the extraction of `wayhound forage TABLE --facts contact`. Beside it the same
-firms with up to 30 pages of each read: what could have been found.
+The firms are those of the sample web and of the recorded sites (`sites/company`, `sites/modern-*`, and any other with a
+`facts.tsv`), which are walked with the order, the rules for ending and the extraction of `wayhound forage TABLE --facts
+contact`. Beside it the same firms with up to 30 pages of each read: what could have been found.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Firms:
         self._samples = sample_web()
         self._recorded: dict[str, ReplayFetcher] = {}
         self.starts = [f"http://{name}.localhost/" for name in SAMPLES]
-        folders = [folder for kind in KINDS for folder in sorted((data / "sites" / kind).iterdir())]
+        folders = [folder for kind in KINDS for folder in sorted((data / "sites" / kind).glob("*/"))]
+        folders += sorted({table.parent for table in (data / "sites").glob("*/*/facts.tsv")} - {*folders})
         for folder in folders[: count - len(self.starts)]:
             start = json.loads((folder / "site.json").read_text("utf-8"))["start"]
             self._recorded[host_of(start)] = ReplayFetcher(folder / "site.warc.gz")

@@ -428,7 +428,8 @@ def _core(corpus: Corpus, workloads: tuple[Workload, Workload], plots: Path | No
 def _success(data: Path) -> Report:
     """Predict, page by page, if a page of an organisation's site has two of its contact facts, and learn from each."""
     pages: list[tuple[str, bytes]] = []
-    for warc in sorted((data / "sites").glob("modern-*/*/site.warc.gz")):
+    known = {table.with_name("site.warc.gz") for table in (data / "sites").glob("*/*/facts.tsv")}
+    for warc in sorted({*known, *(data / "sites").glob("modern-*/*/site.warc.gz")}):
         pages += [(url, body) for url, body, kind in read_warc(warc) if "html" in kind][:40]
     Random(0).shuffle(pages)
     host, structure = HostSuccess(prior=0.5), Relevance(prior=0.5)
