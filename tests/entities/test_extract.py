@@ -252,6 +252,8 @@ def test_addresses_of_many_countries_are_read(country: str, html: str, address: 
         ("DE", "Straße: Hauptstr. 5<br>PLZ: 10115<br>Ort: Berlin", "Hauptstr. 5, 10115 Berlin"),
         ("DE", "10115 Berlin, Hauptstr. 5", "10115 Berlin, Hauptstr. 5"),
         ("PL", "00-950 Warszawa, ul. Piękna 10", "00-950 Warszawa, ul. Piękna 10"),
+        ("RU", "г. Москва, ул. Тверская, д. 12, 125009", "г. Москва, ул. Тверская, д. 12, 125009"),
+        ("KE", "2nd Floor, Westlands Road, Nairobi, Kenya", "2nd Floor, Westlands Road, Nairobi, Kenya"),
     ],
 )
 def test_the_parts_of_an_address_are_read_in_other_orders_and_on_lines_of_their_own(

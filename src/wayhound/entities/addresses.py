@@ -168,6 +168,7 @@ _HAS_DIGITS = re.compile(
 _CODE_SHAPE = re.compile(
     r"[0-9]{2}(?:[0-9]{2}|[0-9] [0-9]{2}|-[0-9]{3}|[0-9] [A-ZÀ-Ž]| [A-Z][0-9A-Z]{3}(?!\w))"
 )
+_CODE_LAST = re.compile(r"(?<=, )\d{5,6}$")  # after the house, as in Russia
 _DIGIT_GROUPS = re.compile(r"(?<![0-9])(?<![0-9][-.,/:])[0-9]+")
 _SIX = re.compile(r"[0-9]{3} ?[0-9]{3}(?![\w-])")
 _REGION_CODE = re.compile(r"[A-Z]{2,3} [0-9]{4,6}(?![\w-])")
@@ -347,7 +348,7 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[_Anchor, ...
         anchors += _post_codes(0, text, hints)
     if not text.isascii() and _EAST_ASIAN.search(text):
         anchors += _from_large_to_small(0, text, hints)
-    if len(text) < 200 and _NUMBER.search(text) and not ADDRESS_LABEL.match(text):
+    if len(text) < 200 and (_NUMBER.search(text) or _UNIT.match(text)) and not ADDRESS_LABEL.match(text):
         anchors += _without_code(0, text)
         if len(text) < 70 and (match := _STREET_FIRST.match(text)):
             street = match.start(1)
@@ -375,10 +376,18 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor
         yield _Anchor(index, match.start(), match.end(), "", match["code"], 0.46)
     yield from _asian_codes(index, text, hints)
     yield from _codes_of_few(index, text, hints, sizes)
+    yield from _code_after_street(index, text, hints)
     for match in _CODE_FIRST.finditer(text) if is_code or {2, 3} <= sizes or "-" in text else ():
         is_year = len(match[1]) == 4 and _COPYRIGHT.search(text, 0, match.start())
         if not is_year and (country := _code_country(match[1], hints)):
             yield _Anchor(index, match.start(), match.end(), country, match[1], 0.55)
+
+
+def _code_after_street(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
+    """Yield a code of the likeliest country at the end of a line with a street."""
+    last, shape = _CODE_LAST.search(text), _SHAPES.get(hints[0]) if hints else None
+    if last and shape and shape.fullmatch(last[0]) and text.count(",") >= 2 and names_street(text):
+        yield _Anchor(index, last.start(), last.end(), hints[0], last[0], 0.6)
 
 
 def _codes_of_few(index: int, text: str, hints: Sequence[str], sizes: set[int]) -> Iterator[_Anchor]:
