@@ -4,8 +4,7 @@
 that have the goal are tested, each a closed world. Recognition: pages reported as goals among the first 100 fetched,
 macro-F1 over site × goal × draw, without answers and after three on each site. Order: pages until 75 % of the goals
 relative to the oracle's and to those of other strategies, geometric means; then the site is left. `taught 15` is
-taught on all other sites, with fifteen trails of each kind; of modern sites three of each goal are tested so, drawn at
-random, unless `--all-sites` is given.
+taught on all other sites, with fifteen trails of each kind.
 
 One unit of work is one goal of one table; as many are measured at a time as there are cores, with the time left on
 standard error. Sets and goals that the data folder does not have, or that fewer than two sites have, are skipped and
@@ -60,7 +59,6 @@ class LessonTable:
     questions: int = 0
     complete: bool = False
     trails: int = 15  # a site, without a lesson
-    most_tested: int | None = None  # sites of each goal, without a lesson: each takes a training of its own
     peers: tuple[str, ...] = ()  # other taught strategies, on the same tasks
 
     @property
@@ -72,7 +70,7 @@ class LessonTable:
 PEERS = ("path-learner", "levels")
 TABLES = (
     LessonTable("modern 3x3", "modern", "3x3", 2, without_goals=True, questions=3, peers=PEERS),
-    LessonTable("modern taught 5", "modern", "", 1, trails=5, most_tested=3),
+    LessonTable("modern taught 5", "modern", "", 1, trails=5),
     LessonTable("modern 3x3, blind to URLs", "modern", "3x3", 2, use_urls=False),
     LessonTable("departments 1x3", "departments", "1x3", 3, questions=3),
     LessonTable("departments 3x3", "departments", "3x3", 3, without_goals=True, questions=3, peers=PEERS),
@@ -98,9 +96,6 @@ def main() -> int:
     parser.add_argument("--strategy", default=ADAPTIVE_STRATEGY, choices=sorted(STRATEGIES))
     parser.add_argument("--seed", type=int, default=0, help="other draws")
     parser.add_argument("--draws", type=int, help="of each lesson  [default: two or three]")
-    parser.add_argument(
-        "--all-sites", action="store_true", help="test every site after teaching all others, not a sample"
-    )
     parser.add_argument("--no-peers", action="store_true", help="do not measure other strategies")
     parser.add_argument(
         "--processes",
@@ -233,8 +228,6 @@ def _worlds(group: str, data: Path) -> list[World]:
 def _adjusted(table: LessonTable, arguments: argparse.Namespace) -> LessonTable:
     if arguments.draws and table.lesson:
         table = replace(table, draws=arguments.draws)
-    if arguments.all_sites:
-        table = replace(table, most_tested=None)
     return replace(table, peers=()) if arguments.no_peers else table
 
 
@@ -254,7 +247,6 @@ def _outcomes(
         use_urls=table.use_urls,
         complete_lists=table.complete,
         questions=table.questions,
-        most_tested=table.most_tested,
         until=SHARE,
     )
     outcomes = list(evaluation.run())

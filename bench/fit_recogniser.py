@@ -51,7 +51,8 @@ from wayhound.paths.site_recognition import (
 FOLDS = 5
 TASK_WEIGHT = 5.0  # in pages, however many were fetched
 PRIOR_SCALE = 0.3  # in standard deviations of each feature
-LESSONS = {"modern": ("3x3",), "departments": ("1x3", "3x3", "5x5")}
+TAUGHT, TRAILS = "taught 5", 5  # on all other sites, so many trails of each kind
+LESSONS = {"modern": ("3x3", TAUGHT), "departments": ("1x3", "3x3", "5x5")}
 UNNAMED = ("modern", "departments")  # sets that are also taught 3x3 without the concepts of the goal
 DOUBTS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 DRAWS = {"modern": 2, "departments": 3, "academic": 2, "javadoc": 2, "company": 1}
@@ -101,9 +102,15 @@ def _tasks(name: str, data: Path) -> Iterator[FitTask]:
     worlds, goals = load_set(name, data), SETS[name].goals
     sizes = [(size, False) for size in LESSONS.get(name, ("3x3",))]
     for size, is_unnamed in [*sizes, *[("3x3", True) for unnamed in UNNAMED if unnamed == name]]:
-        lesson = LessonSize.parse(size)
         evaluation = Evaluation(
-            worlds, [], goals, [ADAPTIVE_STRATEGY], lesson=lesson, draws=DRAWS[name], without_goals=True
+            worlds,
+            [],
+            goals,
+            [ADAPTIVE_STRATEGY],
+            trails_a_site=TRAILS,
+            lesson=None if size == TAUGHT else LessonSize.parse(size),
+            draws=DRAWS[name],
+            without_goals=True,
         )
         label = f"{size} unnamed" if is_unnamed else size
         unnamed: dict[tuple[str, int], Lesson] = {}
@@ -316,7 +323,6 @@ ABLATIONS: dict[str, Change] = {
     "the small model of whole sites": _without_model(2),
     "lists and templates": _without_groups,
     "the second pass": lambda site: replace(_with_pages(site, site.pages), second_pass=0.0),
-    "the rule of one goal": lambda site: _with_lesson(site, one_goal=False),
     "goals told by their names": lambda site: _with_lesson(site, told_by_name=False),
     "the share of sites with one goal": lambda site: _with_lesson(site, single=0.0),
 }
@@ -347,7 +353,8 @@ def _expected(tasks: Sequence[FitTask]) -> dict[str, dict[str, float]]:
     """Return the figures of `paths.expectation`, by taught sites; weights are those of `_held_out`."""
     by_sites: dict[int, list[FitTask]] = {}
     for task in tasks:
-        if task.group in EXPECTED_SETS and not task.without_goals and "unnamed" not in task.lesson:
+        drawn = "unnamed" not in task.lesson and task.lesson != TAUGHT
+        if task.group in EXPECTED_SETS and not task.without_goals and drawn:
             by_sites.setdefault(LessonSize.parse(task.lesson).sites, []).append(task)
     expected: dict[str, dict[str, float]] = {}
     for sites, same in sorted(by_sites.items()):

@@ -14,13 +14,13 @@ from wayhound.forage.forager import Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import RecognisingScorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
-from wayhound.forage.scorers.adaptive import Adaptive
+from wayhound.forage.scorers.adaptive import PRIOR_SHARE, Adaptive
 from wayhound.page import Link, Page
 from wayhound.paths.model import AdaptiveModel, unpack
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.site_recognition import LessonFacts
 from wayhound.paths.trainers import train_adaptive
-from wayhound.paths.traits import trait_concept
+from wayhound.paths.traits import Keywords, trait_concept
 from wayhound.site import Site
 from wayhound.store.model_files import load_model, save_model
 from wayhound.visit import Visit
@@ -222,7 +222,7 @@ def test_a_model_that_says_less_about_its_lesson_can_still_be_used(model: Adapti
     arrays, meta = model.pack()
     older = unpack(arrays, {**meta, "lesson": {"sites": 2, "goals": 6, "one_goal": True}})
     assert isinstance(older, AdaptiveModel)
-    assert older.lesson == LessonFacts(sites=2, one_goal=True, single=1.0)
+    assert older.lesson == LessonFacts(sites=2, goals=6, one_goal=True, single=1.0)
 
 
 def test_ignored_concepts_are_in_no_part_of_a_model(model: AdaptiveModel) -> None:
@@ -232,6 +232,18 @@ def test_ignored_concepts_are_in_no_part_of_a_model(model: AdaptiveModel) -> Non
     assert not blind.prior.weights.keys() & ignored
     assert not {trait_concept(name) for name in blind.from_trails.weights} & ignored
     assert blind.lesson.named == 0.0
+
+
+def test_concepts_count_less_after_many_goals_unless_the_user_gave_keywords(model: AdaptiveModel) -> None:
+    taught = replace(model, lesson=replace(model.lesson, goals=200))
+    few, many = Adaptive(model), Adaptive(taught)
+    assert few.prior_share == PRIOR_SHARE
+    assert few.trusts_names
+    assert many.prior_share < PRIOR_SHARE / 5
+    assert not many.trusts_names
+    asked = Adaptive(taught, Keywords.from_words(["staff"]))
+    assert asked.prior_share == PRIOR_SHARE
+    assert asked.trusts_names
 
 
 def test_a_lesson_says_how_many_of_its_sites_showed_one_goal() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from wayhound.page import Page
 from wayhound.paths.concepts import ConceptLexicon, strip_accents, web_concepts
+from wayhound.paths.traits import ReachedPage, without_language
 from wayhound.text.words import words
 
 MIN_LANGUAGES = 20
@@ -63,3 +65,19 @@ def test_every_shipped_concept_is_there_in_twenty_languages() -> None:
     text = files("wayhound.paths").joinpath("data", "concepts.toml").read_text(encoding="utf-8")
     for concept, languages in tomllib.loads(text).items():
         assert len(languages) >= MIN_LANGUAGES, concept
+
+
+def test_a_concept_counts_less_in_a_sentence_than_in_a_short_name() -> None:
+    def share(title: str) -> float:
+        return ReachedPage(Page("http://a.example/", title=title)).traits(use_urls=False)["@title about"]
+
+    assert share("About us | A firm with a very long name in many words") == 1.0
+    assert share("A few words about fish sauce and rice") < 0.3
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://a.example/de/people/1", "http://a.example/people/1", "http://a.example/pt-br/people/1"],
+)
+def test_translations_of_a_page_share_their_url_without_the_language(url: str) -> None:
+    assert without_language(url) == "http://a.example/people/1"

@@ -8,6 +8,7 @@ import pytest
 from wayhound.paths.site_recognition import (
     MIN_SHARE,
     MOST_FITTED_SITES,
+    MOSTLY_SINGLE,
     LessonFacts,
     PageEvidence,
     SiteRecogniser,
@@ -41,11 +42,29 @@ def test_each_taught_site_with_one_goal_means_one_goal() -> None:
     assert site.ranked(max_doubt=1.0).goals == 1
 
 
+def test_nearly_each_taught_site_with_one_goal_means_one_goal_and_likely_ones() -> None:
+    site = recogniser()
+    site.lesson = LessonFacts(sites=10, single=MOSTLY_SINGLE)
+    ranked = site.ranked(max_doubt=1.0)
+    assert (ranked.goals, ranked.likely) == (1, 1)
+
+
 def test_sites_are_not_doubted_more_the_more_sites_were_taught() -> None:
     few, many = recogniser(), recogniser()
     few.lesson, many.lesson = LessonFacts(sites=MOST_FITTED_SITES), LessonFacts(sites=100)
     assert many.ranked().none_probability == few.ranked().none_probability
     assert many.probabilities() == pytest.approx(few.probabilities())
+
+
+def test_translations_of_a_page_are_judged_together() -> None:
+    site = recogniser()
+    site.add(PageEvidence("/de/people/7", "/news/1", "p", 4, "/de/people", (4.0,) * 3, twin="/people/7"))
+    site.add(PageEvidence("/people/7", "/news/1", "p", 4, "/people", (-2.0,) * 3, twin="/people/7"))
+    alone = recogniser()
+    alone.add(PageEvidence("/de/people/7", "/news/1", "p", 4, "/de/people", (4.0,) * 3))
+    alone.add(PageEvidence("/people/7", "/news/1", "p", 4, "/people", (-2.0,) * 3))
+    assert site.rows()[-1, 1:4] == pytest.approx([1.0, 1.0, 1.0])
+    assert site.probabilities()[-1] > alone.probabilities()[-1]
 
 
 def offices_and_contact(*, told_by_name: bool) -> SiteRecogniser:

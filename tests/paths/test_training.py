@@ -20,7 +20,8 @@ from wayhound.forage.scorers.path_learner import PathLearner
 from wayhound.paths.features import PageContext, link_tokens, page_tokens
 from wayhound.paths.model import ForageModel, unpack
 from wayhound.paths.settings import LITERAL, PathSettings
-from wayhound.paths.trainers import TRAINERS
+from wayhound.paths.trainers import TRAINERS, train_adaptive
+from wayhound.paths.traits import ReachedPage
 from wayhound.site import Site
 from wayhound.store.model_files import load_model, save_model
 from wayhound.trail import FAIL, GOAL
@@ -240,3 +241,20 @@ def test_missing_or_broken_arrays_raise_a_model_error() -> None:
 def test_settings_keep_their_values_in_a_file() -> None:
     assert PathSettings.from_json(LITERAL.to_json()) == LITERAL
     assert PathSettings() != LITERAL
+
+
+def test_sites_with_failures_alone_count_no_more_than_the_sites_with_goals() -> None:
+    """Many sites without a goal made every page of a new site look like none."""
+    taught = [*trails_of("s1"), *trails_of("s2")]
+    failing = [
+        replace(trail, site=f"http://other{number}.example/")
+        for number in range(40)
+        for trail in trails_of("s3")
+        if not trail.reached_goal
+    ]
+    few, many = (train_adaptive(trails, PathSettings()) for trails in (taught, [*taught, *failing]))
+    assert many.labels == few.labels
+    assert many.lesson.sites == few.lesson.sites == 2
+    person = next(page for url, page in site_pages("s3").items() if url.endswith("/staff/0.html"))
+    traits = ReachedPage(person, 2).traits()
+    assert many.from_trails.log_odds(traits) > few.from_trails.log_odds(traits) - 1

@@ -151,8 +151,9 @@ def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
             ),
             lesson=LessonFacts(
                 sites=int(lesson["sites"]),
+                goals=int(lesson.get("goals", 0)),  # older models do not say
                 one_goal=bool(lesson["one_goal"]),
-                single=float(lesson.get("single", lesson["one_goal"])),  # older models do not say
+                single=float(lesson.get("single", lesson["one_goal"])),
                 named=float(lesson.get("named", 0.0)),
                 told_by_name=bool(lesson.get("told_by_name", False)),
             ),

@@ -49,6 +49,7 @@ ANSWER_WEIGHT = 30.0  # of a page that a person answered, in the second pass; an
 ANSWER_LOG_ODDS = (
     2.0  # at least this, or at most its negative, for the pages that belong with an answered one
 )
+MOSTLY_SINGLE = 0.8  # if this share of the taught sites showed one goal, one page of a site is reported
 MOST_FITTED_SITES = 5  # of a lesson that `bench.fit_recogniser` fits the weights on
 _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
 _MAX_SHARE = 0.8  # words of more than this share of the pages tell nothing
@@ -79,6 +80,7 @@ class PageEvidence:
     template: int
     shape: str
     odds: tuple[float, ...]
+    twin: str = ""  # shared by the translations of a page
     is_start: bool = False
     named: float = 0.0  # how far its name has the concepts that the lesson's goals have, in [0, 1]
     words: Sequence[int] = ()
@@ -101,6 +103,7 @@ class LessonFacts:
     """
 
     sites: int
+    goals: int = 0
     one_goal: bool = False
     single: float = 0.0
     named: float = 0.0
@@ -214,10 +217,12 @@ class SiteRecogniser:
     def rows(self, answers: Answers = NO_ANSWERS) -> Floats:
         """Return the features of all pages, (pages, len(FEATURES)).
 
-        Answers move the features of the pages that belong with an answered one, not the best of the site: a page
-        that a person confirmed does not make other pages worse.
+        Translations of one page have the mean of their log odds. Answers move the features of the pages that belong
+        with an answered one, not the best of the site: a page that a person confirmed does not make other pages worse.
         """
         odds = np.clip(np.array([page.odds for page in self.pages]), -MAX_LOG_ODDS, MAX_LOG_ODDS)
+        twins = group_numbers([page.twin or page.url for page in self.pages])
+        odds = np.stack([group_means(column, twins)[0] for column in odds.T], axis=1)
         mean = odds.mean(axis=1)
         told = self._told(mean, answers)
         n, best, median = len(mean), mean.max(), np.median(mean)
@@ -354,8 +359,8 @@ class SiteRecogniser:
         Goals are as many of the likeliest pages as have the best expected F1, all of them at least `MIN_SHARE` as
         likely as the best: the many unlikely pages of a site are wrong together. Or those of at least `threshold`;
         none if the probability that the site has none is above `max_doubt`, or if a person refused `MAX_REFUSED`
-        pages and confirmed none. Likely pages are those that would be
-        goals without that doubt, and others at least half as likely as the last of them. Pages that a person
+        pages and confirmed none; one at most if nearly every taught site showed one. Likely pages are those that would
+        be goals without that doubt, and others at least half as likely as the last of them. Pages that a person
         answered are what the answer says: goals come first, others are in neither tier.
         """
         probabilities = self.probabilities(answers)
@@ -368,7 +373,7 @@ class SiteRecogniser:
             count = best_expected_f1(np.where(ordered >= MIN_SHARE * best, ordered, 0.0))
         else:
             count = int((ordered >= threshold).sum())
-        if self.lesson.one_goal:
+        if self.lesson.single >= MOSTLY_SINGLE:
             count = min(count, 1)
         count = min(max(count, confirmed), int((ordered > 0.0).sum()))
         likely = int((ordered >= ordered[count - 1] / 2).sum()) if count else 0

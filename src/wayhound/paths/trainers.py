@@ -32,6 +32,7 @@ from wayhound.paths.samples import (
     fit_vocabulary,
     labels_of,
     token_scales,
+    trails_by_site,
 )
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.site_recognition import TELLING_NAME, LessonFacts
@@ -314,11 +315,12 @@ def train_adaptive(
 
     On sites with a complete list, the further pages are goals or others as the list says; on the rest spies decide.
     Without the `ignored` concepts, a goal that the lexicon names is learned like one that it does not name. `path` is
-    the path learner of these trails, if it is trained already.
+    the path learner of the sites with goals, if it is trained already: of the other sites, it would learn states of
+    pages that lead nowhere.
     """
-    path = path or TRAINERS[CRF_STRATEGY](trails, settings)
+    path = path or TRAINERS[CRF_STRATEGY](of_sites_with_goals(trails), settings)
     pages = labelled_pages(trails, use_urls=use_urls)
-    examples = [example for example, _ in pages]
+    examples = _weighted_by_site([example for example, _ in pages])
     if all(example.truth > 0 for example in examples):
         raise TeachingError(
             "Every page that was shown is a goal, so nothing tells a goal from another page. Show goals that are "
@@ -343,6 +345,32 @@ def train_adaptive(
     )
 
 
+def of_sites_with_goals(trails: Sequence[Trail]) -> list[Trail]:
+    """Return the trails of sites on which at least one reached a goal."""
+    return [
+        trail
+        for own in trails_by_site(trails).values()
+        if any(other.reached_goal for other in own)
+        for trail in own
+    ]
+
+
+def _weighted_by_site(examples: Sequence[TraitExample]) -> list[TraitExample]:
+    """Return the examples, those of sites without a goal scaled to count together no more than the other failures.
+
+    Beside thirty sites on which only failures were shown, goals of a new site looked like these rather than like the
+    goals of three others.
+    """
+    sites = {example.site for example in examples if example.truth}
+    within = sum(example.weight for example in examples if example.site in sites and not example.truth)
+    beyond = sum(example.weight for example in examples if example.site not in sites)
+    share = min(1.0, within / beyond) if within and beyond else 1.0
+    return [
+        example if example.site in sites else replace(example, weight=share * example.weight)
+        for example in examples
+    ]
+
+
 def _lesson_facts(
     pages: Sequence[LabelledPage], unlabelled: UnlabelledPages, prior: LinkPrior, *, use_urls: bool
 ) -> LessonFacts:
@@ -365,7 +393,8 @@ def _lesson_facts(
         named = sum(prior.named(traits) >= TELLING_NAME for traits in known.values())
         told.append((shown[site][0] >= TELLING_NAME) / max(named, 1))
     return LessonFacts(
-        sites=len(by_site),
+        sites=len(shown),
+        goals=sum(map(len, shown.values())),
         one_goal=len(shown) > 1 and len(singles) == len(shown),
         single=len(singles) / len(shown) if len(shown) > 1 else 0.0,
         named=fmean(fmean(named) for named in shown.values()) if shown else 0.0,

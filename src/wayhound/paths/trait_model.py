@@ -257,7 +257,9 @@ class LinkPrior:
 
     def named(self, traits: Traits) -> float:
         """Return how far a page with these traits is named as the lesson's goals are, in [0, 1]."""
-        return max((self.weights.get(name, 0.0) for name in naming_concepts(traits)), default=0.0)
+        return max(
+            (self.weights.get(name, 0.0) * share for name, share in naming_concepts(traits)), default=0.0
+        )
 
 
 def learn_link_prior(

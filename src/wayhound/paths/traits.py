@@ -40,6 +40,7 @@ _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[^\W_]+")
 CONTENT_WORDS = 200  # of a page's text outside links, in which contents are looked for
 _PHONE_DIGITS = range(7, 15)
+_NAME_PARTS = re.compile(r"\s*[|•·»«–—:]\s*|\s+[-/]\s+")  # between the name of a page and that of its site
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,20 @@ def url_shape(url: str) -> str:
     return f"{_DIGITS.sub('9', folder)}/*.{ending}"
 
 
+_LANGUAGES = frozenset(
+    "ar bg bn ca cn cs cz da de dk el en es et eu fa fi fr ga gl gr he hi hr hu id is it ja jp ka kk ko kr lt lv mk "
+    "ms nb nl nn no pl pt ro ru se sk sl sq sr sv th tr tw ua uk ur uz vi zh".split()
+)
+
+
+@lru_cache(maxsize=1 << 15)
+def without_language(url: str) -> str:
+    """Return a URL without the part of its path that says the language: translations of a page share the rest."""
+    scheme, _, rest = url.partition("//")
+    parts = [part for part in rest.split("/") if part.lower().partition("-")[0] not in _LANGUAGES]
+    return f"{scheme}//{'/'.join(parts)}"
+
+
 def page_template(page: Page) -> tuple[str, ...]:
     """Return the regions in which a page has links: pages that have the same ones share a template."""
     return tuple(sorted({link.region for link in page.links}))
@@ -139,11 +154,14 @@ def _page_traits(page: Page, *, use_urls: bool) -> dict[str, float]:
     own = words_outside_links(page, CONTENT_WORDS)
     places["body"] = own[:BODY_TOKENS]
     traits: dict[str, float] = {}
+    _add_names(traits, "title", [page.title])
+    _add_names(traits, "heading", page.headings[:3])
+    _add_concepts(traits, "body", places["body"])
     if use_urls:
         places["address"] = url_end_words(page.url)
+        _add_names(traits, "address", [" ".join(places["address"])])
         _add_concepts(traits, "folder", url_tokens(page.url))
     for place, text in places.items():
-        _add_concepts(traits, place, text)
         for word in text:
             traits[f"{place} {fold_word(word)}"] = 1.0
     for content in sorted(page_contents().named_by(own)):
@@ -189,6 +207,21 @@ def _add_concepts(traits: dict[str, float], place: str, text: Sequence[str]) -> 
         traits[f"@{place} {concept}"] = 1.0
 
 
+def _add_names(traits: dict[str, float], place: str, texts: Sequence[str]) -> None:
+    """Add the concepts that name something, each by the shortest part of a text that it is in.
+
+    "Contact | The Firm" is a contact page, "A few words about fish sauce" is not about the firm: in a sentence, a
+    concept says less.
+    """
+    for text in texts:
+        for part in _NAME_PARTS.split(text):
+            concepts = named_concepts(tuple(words(part)))
+            share = min(1.0, MENU_WORDS / max(len(part.split()), 1)) ** 2
+            for concept in sorted(concepts):
+                name = f"@{place} {concept}"
+                traits[name] = max(traits.get(name, 0.0), share)
+
+
 _NAMING_PLACES = frozenset({"@title", "@heading", "@link", "@address"})
 
 
@@ -198,10 +231,13 @@ def trait_concept(trait: str) -> str:
     return concept if place[0] == "@" and place != "@content" else ""
 
 
-def naming_concepts(traits: Traits) -> list[str]:
-    """Return the concepts that a page is named by: in its title, headings and address, and in the link to it."""
-    parts = (name.partition(" ") for name in traits if name[0] == "@")
-    return [concept for place, _, concept in parts if place in _NAMING_PLACES]
+def naming_concepts(traits: Traits) -> list[tuple[str, float]]:
+    """Return the concepts that a page is named by, in its title, headings and address, and in the link to it.
+
+    With each is how much of the name it is, in (0, 1].
+    """
+    parts = ((name.partition(" "), value) for name, value in traits.items() if name[0] == "@")
+    return [(concept, value) for (place, _, concept), value in parts if place in _NAMING_PLACES]
 
 
 def _add_structure(traits: dict[str, float], page: Page) -> None:
@@ -246,7 +282,7 @@ def _link_traits(reached: ReachedPage, *, use_urls: bool) -> dict[str, float]:
         traits["#start"] = 1.0
         return traits
     text = words(link.text)
-    _add_concepts(traits, "link", text)
+    _add_names(traits, "link", [link.text])
     for word in text[:12]:
         traits[f"link {fold_word(word)}"] = 1.0
     for concept in sorted(source.concepts):

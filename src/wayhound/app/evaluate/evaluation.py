@@ -146,7 +146,6 @@ class Evaluation:
     complete_lists: bool = False  # whether all goals among the pages seen of taught sites are listed
     questions: int = 0  # about pages of each tested site, answered from the labels
     pass_answers: bool = False  # whether `adaptive` learns from the answers for the sites tested after
-    most_tested: int | None = None  # sites of each goal, drawn at random, if each has a lesson of its own
     until: int | None = None  # per cent of the goals at which a site is left; by default all is fetched
 
     def __len__(self) -> int:
@@ -230,9 +229,7 @@ class Evaluation:
         """Yield lessons, the sites that are tested after each, and the number of the draw."""
         with_goal = [world for world in self.tested if world.reachable_goals(goal)]
         if self.lesson is None:
-            sample = LessonSize(self.most_tested or 0, 0)
-            drawn = draw_sites(with_goal, goal, sample, (self.seed,), spare=0)
-            for world in drawn if self.most_tested else with_goal:
+            for world in with_goal:
                 yield self._lesson(self._teaching_for(world), goal, (self.seed,)), [world], 0
             return
         for draw in range(self.draws):

@@ -33,7 +33,7 @@ from wayhound.paths.q_model import Q_STRATEGY, TUNED, QSettings, count_site, fit
 from wayhound.paths.rollout import RecordedSite
 from wayhound.paths.settings import LITERAL, PathSettings
 from wayhound.paths.spiders import SPIDERS, Material, Settings, TrainedModel, train_strategy
-from wayhound.paths.trainers import TRAINERS, train_adaptive
+from wayhound.paths.trainers import TRAINERS, of_sites_with_goals, train_adaptive
 from wayhound.site import Site
 from wayhound.trail import Trail
 
@@ -148,9 +148,10 @@ EXPLORED_PAGES = 60  # of each taught site, fetched after teaching without a lab
 def _train_adaptive(lesson: Lesson, settings: PathSettings) -> ForageModel:
     """Train twice: a first model explores the taught sites, and its pages are the unlabelled ones of the second."""
     train = partial(train_adaptive, use_urls=lesson.use_urls, ignored=lesson.ignored)
-    path = TRAINERS[CRF_STRATEGY](lesson.trails, settings)
+    with_goals = of_sites_with_goals(lesson.trails)
+    path = TRAINERS[CRF_STRATEGY](with_goals, settings)
     first = train(lesson.trails, settings, path=path)
-    taught = {trail.site for trail in lesson.trails}
+    taught = {trail.site for trail in with_goals}
     unlabelled = {
         world.site.start: explore(world, Adaptive(first), EXPLORED_PAGES, use_urls=lesson.use_urls)
         for world in lesson.worlds

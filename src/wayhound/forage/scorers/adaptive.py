@@ -39,10 +39,12 @@ from wayhound.paths.traits import (
     Traits,
     page_template,
     url_shape,
+    without_language,
 )
 from wayhound.site import Site
 
 PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
+FEW_GOALS, PRIOR_GOALS = 9, 20  # each goal shown beyond the few ones counts against a prior of so many
 PRIOR_SHARE_OF_ONE_SITE = 0.3  # the same after one taught site: its concepts may be chance
 MEAN_SHARE = (
     0.5  # of the mean over all pages that have a link to the same target; the rest is the best of them
@@ -90,9 +92,8 @@ class Adaptive:
     recogniser: SiteRecogniser = field(init=False)
     path_learner: PathLearner = field(init=False)
     prior_share: float = field(default=PRIOR_SHARE_OF_ONE_SITE, init=False)  # of a link's score
-    trusts_names: bool = field(
-        init=False
-    )  # alone, where scores find no goal; one site's concepts may be chance
+    # alone, where scores find no goal; one site's concepts may be chance, and after many goals the path knows better
+    trusts_names: bool = field(init=False)
     _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
     _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
     _template_numbers: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
@@ -100,11 +101,14 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         self.path_learner = PathLearner(self.model)
-        self.trusts_names = self.model.lesson.sites > 1 or bool(self.keywords)
         if self.model.lesson.sites > 1:
-            self.prior_share = PRIOR_SHARE
+            more = 0 if self.keywords else max(self.model.lesson.goals - FEW_GOALS, 0)
+            self.prior_share = PRIOR_SHARE * PRIOR_GOALS / (PRIOR_GOALS + more)
             strongest = Keywords.from_words(self.model.prior.strongest(), use_urls=self.model.use_urls)
             self.keywords = self.keywords or strongest
+        self.trusts_names = self.prior_share >= PRIOR_SHARE / 2 and (
+            self.model.lesson.sites > 1 or bool(self.keywords)
+        )
         self.recogniser = SiteRecogniser(self.model.lesson)
 
     @property
@@ -146,6 +150,7 @@ class Adaptive:
                 self.model.from_trails.log_odds(traits),
                 self.model.from_sites.log_odds(traits),
             ),
+            twin=without_language(reached.page.url) if self.model.use_urls else "",
             is_start=reached.link is None,
             named=self.model.prior.named(traits),
             # arrays: as tuples they were most of the memory of a large site
