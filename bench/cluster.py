@@ -61,7 +61,7 @@ RAY_ENVIRONMENT = {
     "RAY_AUTH_MODE": "disabled",
     "RAY_enable_metrics_collection": "0",
     "RAY_agent_register_timeout_ms": "300000",
-    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_raylet_start_wait_time_s": "60",
     "RAY_DISABLE_IMPORT_WARNING": "1",
 }
 
@@ -387,7 +387,7 @@ class Bench:
         """Wait until all nodes are there."""
         check = "import ray; ray.init('auto', log_to_driver=False, logging_level='ERROR'); "
         check += "print(sum(n['Alive'] for n in ray.nodes()))"
-        until = time.monotonic() + 300
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             answer = subprocess.run(
                 self.head.command(sys.executable, "-c", check), capture_output=True, text=True, check=False,
@@ -397,7 +397,7 @@ class Bench:
                 return
             time.sleep(1)
         logs = "\n".join((node.folder / "ray.log").read_text()[-1_500:] for node in self.nodes)
-        raise SystemExit(f"The Ray nodes did not find each other within five minutes.\n{logs}")
+        raise SystemExit(f"The Ray nodes did not find each other within ten minutes.\n{logs}")
 
     def command(self, folder: Path, *, on_cluster: bool) -> subprocess.Popen[bytes]:
         given = [sys.executable, "-m", "wayhound", "forage", str(self.folder / "sites.txt"), "--workspace", str(folder),
