@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.store.samples import begin, lease, visit_of
 from wayhound.store.database import Database
 from wayhound.store.forage import ForageStore
-from wayhound.store.runs import Course
+from wayhound.store.runs import RECENT_SECONDS, Course, Machine
 
 
 def test_a_run_is_summed_up_by_visits_and_by_time(database: Database) -> None:
@@ -56,3 +56,15 @@ def test_pages_that_a_browser_was_needed_for_are_told_by_site(database: Database
     [(site, url)] = store.rendered(run.id)
     assert site == first
     assert url == next(store.visits_of(run.id, first)).url
+
+
+def test_the_machines_at_work_are_told_with_their_speed(database: Database) -> None:
+    store = ForageStore(database)
+    run = begin(store, sites=3)
+    for worker, ages in (("one:1:0", (40, 20, 10)), ("one:2:1", (5,)), ("two:1:0", ())):
+        (job,) = store.lease_sites(run.id, worker, 0.0, 1)
+        for number, age in enumerate(ages):
+            store.save_visit(job, visit_of(job, number, at=1_000.0 - age))
+    assert store.machines(run.id, 1_000.0) == [Machine("one", 2, 3 / RECENT_SECONDS), Machine("two", 1, 0.0)]
+    store.release_leases(run.id, "two:1:0")
+    assert [machine.name for machine in store.machines(run.id, 1_000.0)] == ["one"]

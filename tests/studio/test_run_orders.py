@@ -164,6 +164,16 @@ def test_sites_of_a_process_that_died_wait_and_are_not_under_way(visitor: Visito
     assert "Resume</button>" in page
 
 
+def test_a_run_of_several_machines_shows_which_are_at_work(visitor: Visitor, folder: Path) -> None:
+    with Workspace.open(folder) as workspace:
+        store = workspace.stores.forage
+        sites = [Site("https://one.example/"), Site("https://two.example/")]
+        run = store.open_run(Order().identity(), RunLimits(5), sites, 0.0)
+        for number in (1, 2):
+            store.lease_sites(run.id, f"node{number}.example:1:0", 0.0, 1)
+    assert "At work: node1.example 0.0 pages/s, node2.example 0.0 pages/s" in visitor.get(f"/runs/{run.id}")
+
+
 def test_a_result_can_be_seen_as_it_was_saved_before_any_model_is_trained(
     visitor: Visitor, server: Served
 ) -> None:

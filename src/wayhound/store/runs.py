@@ -29,6 +29,23 @@ _PARTS = (
     f"SELECT CAST((at - ?3) * 1000000 AS BIGINT) * ?2 / ?4 AS part, sum(visit.spent) {_VISITS} GROUP BY part"
 )
 
+RECENT_SECONDS, RECENT_VISITS = 30.0, 100  # by which the speed of a machine is told; visits of each site
+_AT_WORK = """
+SELECT worker, count(visit.number) FROM site
+LEFT JOIN visit ON visit.site_id = site.id AND visit.number >= site.visits - ?2 AND visit.at > ?3
+    AND visit.outcome = 'ok'
+WHERE site.state = 'leased' AND site.run_id = ?1 GROUP BY worker
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that works on a run now, and its speed of late on the sites that it still has."""
+
+    name: str
+    workers: int
+    pages_per_second: float
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -225,6 +242,17 @@ class RunStore:
             "WHERE run_id = ? AND rendering = 'rendered'"
         )
         yield from self._database.stream(sql, (run_id,))
+
+    def machines(self, run_id: int, now: float) -> list[Machine]:
+        """Return the machines that hold sites of a run, by name."""
+        values = (run_id, RECENT_VISITS, now - RECENT_SECONDS)
+        pages: dict[str, list[int]] = {}
+        for worker, recent in self._database.execute(_AT_WORK, values).fetchall():
+            pages.setdefault(worker.rsplit(":", 2)[0], []).append(recent)
+        return [
+            Machine(name, len(of_workers), sum(of_workers) / RECENT_SECONDS)
+            for name, of_workers in sorted(pages.items())
+        ]
 
     def course(self, run_id: int, stretches: int, parts: int) -> Course:
         """Return a run over time, in at most so many stretches and parts, however many visits it has."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -25,6 +26,7 @@ from wayhound.app.site_list import SiteList
 from wayhound.app.visited_site import FrontierSizes
 from wayhound.store.jobs import Job
 from wayhound.store.protocol import Progress, Run, SiteSummary
+from wayhound.store.runs import Machine
 from wayhound.store.site_notes import WaitingQuestion
 from wayhound.studio.charts import (
     BUCKETS,
@@ -39,7 +41,7 @@ from wayhound.studio.charts import (
 from wayhound.studio.studio import Studio, StudioForm, read_form, to
 from wayhound.studio.tables import Paging, download_table, requested_page
 from wayhound.web.pages import BadRequest
-from wayhound.wording.runs import format_order, format_rendered, format_skipped
+from wayhound.wording.runs import format_nodes, format_order, format_rendered, format_skipped
 from wayhound.workspace import Workspace
 
 SITES_SHOWN = 100
@@ -215,6 +217,7 @@ class RunView:
     outcomes: tuple[ChartBar, ...]
     questions: tuple[WaitingQuestion, ...]
     rendered: tuple[str, ...]
+    machines: str  # empty if one works on it at most
     is_idle: bool  # nobody works on it now
 
     @property
@@ -259,8 +262,14 @@ def run_view(workspace: Workspace, run: Run, frontier: FrontierSizes, page: int 
         outcomes=tuple(outcome_bars(progress.outcomes)),
         questions=tuple(workspace.stores.site_notes.waiting(run.id)),
         rendered=tuple(format_rendered(store.rendered(run.id))),
+        machines=_machines(store.machines(run.id, time.time())),
         is_idle=progress.leased == 0 and not (job and job.is_running),
     )
+
+
+def _machines(machines: Sequence[Machine]) -> str:
+    lines = ((machine.name, machine.workers, machine.pages_per_second) for machine in machines)
+    return format_nodes(lines) if len(machines) > 1 else ""
 
 
 # Routes
