@@ -814,6 +814,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if reason := why_not() or why_no_object_store():
         raise SystemExit(f"This bench cannot run here: {reason}.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the machines must not outlive it
     return finish([measure(arguments)], arguments)
 
 
