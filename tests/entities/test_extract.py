@@ -81,6 +81,15 @@ def test_the_address_of_a_link_is_read_in_every_spelling(link: str) -> None:
     assert texts(facts_of(f'<a href="{link}">Write to us</a>'), "email")[0] == "info@acme.org"
 
 
+def test_words_of_elements_side_by_side_are_parted_and_an_email_in_pieces_is_not() -> None:
+    page = facts_of(
+        "<p><span>12 Ocean Drive</span><span class=c>Miami Beach, FL 33139</span></p>"
+        "<p><span>in</span><span>fo</span><span>@</span><span>acme</span><span>.org</span></p>"
+    )
+    assert texts(page, "address") == ["12 Ocean Drive Miami Beach, FL 33139"]
+    assert texts(page, "email") == ["info@acme.org"]
+
+
 def test_an_email_that_cloudflare_protects_is_decoded() -> None:
     code = "2a" + "".join(f"{ord(letter) ^ 0x2A:02x}" for letter in "me@acme.org")
     assert decode_protected(code) == "me@acme.org"
