@@ -13,6 +13,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import Random
 from typing import Literal
 from unicodedata import normalize
@@ -62,6 +63,9 @@ class _Seen:
     asked: tuple[int, ...] | None = None
     asked_in_content: tuple[int, ...] | None = None
     structure: tuple[str, ...] | None = None
+
+
+_host_of = lru_cache(maxsize=10_000)(host_of)  # the pages of a host come by the thousand
 
 
 def split_words(text: str, known: Mapping[str, object] | frozenset[str]) -> list[str]:
@@ -202,8 +206,10 @@ class PageScorer:
 
     def see(self, page: LightPage) -> _Seen:
         """Segment and tokenise a page (Algorithm 2, lines 1–3)."""
-        host = host_of(page.url)
-        path = plain_words(page.url.partition("://")[2].partition("/")[2][:300])
+        scheme, _, rest = page.url.partition("://")
+        authority, _, folders = rest.partition("/")
+        host = _host_of(f"{scheme}://{authority}/")
+        path = plain_words(folders[:300])
         title = plain_words(page.title[:300])
         size = f"size:{(page.size + 1).bit_length() - 1}" if page.size else "size:?"
         names = [f"u:{word}" for word in path if not word.isdigit()] + [f"t:{word}" for word in title]
@@ -356,7 +362,7 @@ class Agenda:
     )
     _heap: list[tuple[float, int, _Seen]] = field(default_factory=list, init=False)
     _count: int = field(default=0, init=False)
-    _hope: float = field(default=0.0, init=False)  # mean probability of the pages that were offered of late
+    _hope: float = field(default=0.5, init=False)  # mean probability of the pages that were offered of late
     _aside: list[LightPage] = field(default_factory=list, init=False)
     scored: int = field(default=0, init=False)
     discarded: int = field(default=0, init=False)
