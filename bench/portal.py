@@ -92,6 +92,11 @@ def main() -> int:
     parser.add_argument(
         "--against", type=Path, metavar="CHECKOUT", help="only compare CPU with another version, by turns"
     )
+    parser.add_argument(
+        "--against-workspace",
+        type=Path,
+        help="workspace of the other version, if its index has another format",
+    )
     parser.add_argument("--load", metavar="URL", help=argparse.SUPPRESS)
     parser.add_argument("--attack", nargs=2, metavar=("PORT", "COUNT"), type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -163,7 +168,8 @@ def _compared(folder: Path, arguments: argparse.Namespace) -> Report:
     names = ("this version", "the other")
     cpu: dict[str, float] = dict.fromkeys(names, 0.0)
     answers: dict[str, list[TimedAnswer]] = {name: [] for name in names}
-    with _serving(folder) as this, _serving(folder, arguments.against.resolve()) as other:
+    other_folder = arguments.against_workspace or folder
+    with _serving(folder) as this, _serving(other_folder, arguments.against.resolve()) as other:
         plan = list(_plan(folder, _topics(this[0]), arguments.seconds, RATE, arguments.skew))
         for url, _ in (this, other):
             _send(url, [request for request in plan if request.at < WARM_SECONDS])

@@ -31,6 +31,14 @@ def test_the_workflow_runs_make_test_on_every_version_that_is_declared() -> None
     assert yaml.safe_load(workflow)["jobs"]["test"]["strategy"]["matrix"]["python"] == declared
 
 
+def test_the_workflow_runs_the_tests_with_the_lowest_and_the_newest_libraries() -> None:
+    job = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]["versions"]
+    assert job["steps"][-1] == {"run": "make test-${{ matrix.libraries }}"}
+    targets = [f"test-{run['libraries']}:" for run in job["strategy"]["matrix"]["include"]]
+    assert targets == ["test-lowest:", "test-newest:"]
+    assert all(f"\n{target}" in (ROOT / "Makefile").read_text() for target in targets)
+
+
 def test_the_services_run_commands_that_exist_with_their_options() -> None:
     services = read_yaml("compose.yaml")["services"]
     assert isinstance(services, dict)
