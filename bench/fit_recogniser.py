@@ -322,6 +322,9 @@ ABLATIONS: dict[str, Change] = {
     "the small model of trails": _without_model(1),
     "the small model of whole sites": _without_model(2),
     "lists and templates": _without_groups,
+    "translations judged together": lambda site: _with_pages(
+        site, [replace(page, twin="") for page in site.pages]
+    ),
     "the second pass": lambda site: replace(_with_pages(site, site.pages), second_pass=0.0),
     "goals told by their names": lambda site: _with_lesson(site, told_by_name=False),
     "the share of sites with one goal": lambda site: _with_lesson(site, single=0.0),
