@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from charset_normalizer import from_bytes
-from numpy.typing import NDArray
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
+
+if TYPE_CHECKING:  # numpy is loaded with the first large page: `import wayhound` must stay quick
+    import numpy as np
+    from numpy.typing import NDArray
 
 _LABEL = re.compile(r"[\w.:-]{1,40}", re.ASCII)
 # Python has codecs that no page should be able to choose: punycode, unicode_escape.
@@ -231,6 +233,8 @@ def limit_markup(html: str) -> str:
     html = html[:MAX_CHARS]
     if len(html) <= _PLAIN_CHARS and html.count("<") <= _FEW_TAGS:
         return html
+    import numpy as np  # noqa: PLC0415
+
     # numbers in an array are counted in an eighth of the time that strings take
     source = np.frombuffer(html.encode("utf-8", "replace"), np.uint8)
     tags = np.flatnonzero(source == ord("<"))
@@ -240,6 +244,8 @@ def limit_markup(html: str) -> str:
 
 
 def _is_plain(source: NDArray[np.uint8], tags: NDArray[np.intp]) -> bool:
+    import numpy as np  # noqa: PLC0415
+
     if len(tags) > _FEW_TAGS:
         closed = np.count_nonzero(source[tags[:-1] + 1] == ord("/"))
         if len(tags) > _PLAIN_TAGS or len(tags) * (len(tags) - 2 * closed) > _PLAIN_REOPENED:
@@ -249,6 +255,8 @@ def _is_plain(source: NDArray[np.uint8], tags: NDArray[np.intp]) -> bool:
 
 def _most_attributes(source: NDArray[np.uint8]) -> int:
     """Return a number that no tag's attributes exceed: each begins after white space, a closing quote or a slash."""
+    import numpy as np  # noqa: PLC0415
+
     is_seen = source > ord(" ")
     words = np.count_nonzero(is_seen[1:] > is_seen[:-1]) + 1
     quotes = np.count_nonzero((source == ord('"')) | (source == ord("'")))
