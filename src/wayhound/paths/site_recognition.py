@@ -98,8 +98,8 @@ class LessonFacts:
     """Facts of a lesson beside its pages: how many sites and goals it shows, and how goals are named.
 
     With `one_goal`, each of several sites showed one. `single` is the share of sites that did, `named` how well goals
-    are named by concepts that the sites agree on, in [0, 1]. With `told_by_name`, the only goal of a site could be
-    told from its other pages by its name.
+    are named by concepts that the sites agree on, in [0, 1]. With `told_by_name`, at least half of the
+    sites showed one, and it could be told from the other pages of its site by its name.
     """
 
     sites: int

@@ -398,7 +398,7 @@ def _lesson_facts(
         one_goal=len(shown) > 1 and len(singles) == len(shown),
         single=len(singles) / len(shown) if len(shown) > 1 else 0.0,
         named=fmean(fmean(named) for named in shown.values()) if shown else 0.0,
-        told_by_name=bool(told) and fmean(told) >= TOLD_BY_NAME,
+        told_by_name=2 * len(told) >= len(shown) > 0 and fmean(told) >= TOLD_BY_NAME,
     )
 
 
