@@ -44,6 +44,8 @@ FIELD_SHARE = 0.03  # of queries name a field, as Cora's logs had it
 SKEW = 0.75
 """Exponent of demand: the paper or query of rank r is asked for in proportion to r to the power of minus this.
 
+It is for a load beside the one that is drawn evenly.
+
 Six traces of web requests had 0.64 to 0.83 (Breslau et al. 1999, "Web caching and Zipf-like distributions"). Of the
 queries to two search engines 30 to 40 % had been asked before (Xie and O'Hallaron 2002, "Locality in search engine
 queries").
@@ -84,7 +86,10 @@ def main() -> int:
         "--workspace", type=Path, help="a workspace made before, or where to make and keep one"
     )
     parser.add_argument(
-        "--skew", type=float, default=SKEW, help="exponent of the demand for papers and queries; 0: all alike"
+        "--skew",
+        type=float,
+        default=0.0,
+        help="exponent of the demand for papers and queries  [default: all alike]",
     )
     parser.add_argument(
         "--attackers", type=int, default=5_000, help="connections that are idle or half a request; 0: none"
@@ -151,16 +156,16 @@ def _measured(folder: Path, arguments: argparse.Namespace) -> Report:
         plan = list(_plan(folder, topics, arguments.seconds, RATE, arguments.skew))
         _send(url, [request for request in plan if request.at < WARM_SECONDS])
         usual = _run_load(url, process, plan)
-        even = _run_load(url, process, list(_plan(folder, topics, arguments.seconds, RATE, 0.0)))
+        skewed = _run_load(url, process, list(_plan(folder, topics, arguments.seconds, RATE, SKEW)))
         high = _run_load(
             url, process, list(_plan(folder, topics, arguments.seconds, HIGH_RATE, arguments.skew))
         )
         if not arguments.attackers:
-            return _report(usual, even, high, arguments)
+            return _report(usual, skewed, high, arguments)
         with _attacked(url, arguments.attackers):
             attacked = _run_load(url, process, plan)
             megabytes = _most_megabytes(process)
-    return _report(usual, even, high, arguments, attacked, megabytes)
+    return _report(usual, skewed, high, arguments, attacked, megabytes)
 
 
 def _compared(folder: Path, arguments: argparse.Namespace) -> Report:
@@ -206,12 +211,12 @@ def _run_load(url: str, process: subprocess.Popen[str], plan: list[PlannedReques
 
 
 def _report(
-    usual: Load, even: Load, high: Load, arguments: argparse.Namespace, attacked: Load | None = None,
+    usual: Load, skewed: Load, high: Load, arguments: argparse.Namespace, attacked: Load | None = None,
     megabytes: float = 0.0,
 ) -> Report:  # fmt: skip
     kinds = {kind: [answer for answer in usual.answers if answer.kind == kind] for kind in MIX}
     rows = [_row(kind, of_kind) for kind, of_kind in kinds.items()] + [_row("all", usual.answers)]
-    rows.append(_row("all, papers and queries drawn evenly", even.answers))
+    rows.append(_row(f"all, by demand with the exponent {SKEW:g}", skewed.answers))
     rows.append(_row(f"all, at {HIGH_RATE:g} a second", high.answers))
     bars = [
         Bar("99 % of answers, ms", usual.p99, most=MOST_P99),
@@ -245,8 +250,8 @@ def _report(
             "seconds": usual.seconds,
             "cores": os.cpu_count(),
             "share of requests for an address asked for before": usual.repeats,
-            "the same, papers and queries drawn evenly": even.repeats,
-            "CPU ms a request, papers and queries drawn evenly": even.milliseconds,
+            "the same by demand": skewed.repeats,
+            "CPU ms a request by demand": skewed.milliseconds,
             f"CPU ms a request at {HIGH_RATE:g} a second": high.milliseconds,
         },
     )
