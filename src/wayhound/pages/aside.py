@@ -122,6 +122,8 @@ def main() -> None:
     """Read pages from stdin until it ends."""
     cpu_seconds, memory_bytes = map(int, sys.argv[1:])
     limit_process(memory_bytes)
+    import numpy as np  # noqa: F401, PLC0415 - a large page needs it, and no file can be read from here on
+
     confine_process(readable=())
     source, target = sys.stdin.buffer, sys.stdout.buffer
     while request := _frame(source):

@@ -397,9 +397,14 @@ class Readers:
 
     async def read(self, query: Callable[[Library], Result]) -> Result:
         """Run a query that takes a few milliseconds: here and now if a thread has looked for changes just before."""
-        if time.monotonic() >= self._fresh_until:
+        if not self._is_fresh:
             return await self.run(lambda library: self._refreshed(library, query))
         return self._run(query) if self._opens_here() else await self.run(query)
+
+    @property
+    def _is_fresh(self) -> bool:
+        """True if the version was looked at just before, and the index has not been committed since."""
+        return time.monotonic() < self._fresh_until and self._version[0] == self.index.stamp
 
     def _opens_here(self) -> bool:
         """Open the library for the event loop, and return True if it may be read there: if it is on this machine."""
@@ -409,7 +414,7 @@ class Readers:
 
     def known_page(self, scope: Scope) -> RenderedPage | None:
         """Return the page that answers a request if it was made from the collection as it is now."""
-        if time.monotonic() < self._fresh_until and self._version[0] == self.index.stamp:
+        if self._is_fresh:
             return self._pages.get(self._key(scope), self._version)
         return None
 
@@ -446,7 +451,7 @@ class Readers:
 
     def _refreshed(self, library: Library, query: Callable[[Library], Result]) -> Result:
         """Run a query after a look at the version of the index, the topic tree, and the kinds of records."""
-        if time.monotonic() >= self._fresh_until:
+        if not self._is_fresh:
             library.counts(), library.topics(), library.facet_names(), library.facet_label("")
             self._version = self.index.stamp, self._cache.generation
             self._fresh_until = time.monotonic() + CACHE_SECONDS / 4
