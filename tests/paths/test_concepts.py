@@ -81,3 +81,7 @@ def test_a_concept_counts_less_in_a_sentence_than_in_a_short_name() -> None:
 )
 def test_translations_of_a_page_share_their_url_without_the_language(url: str) -> None:
     assert without_language(url) == "http://a.example/people/1"
+
+
+def test_a_word_that_begins_like_a_language_stays_in_the_url() -> None:
+    assert without_language("http://a.example/it-services/") == "http://a.example/it-services/"

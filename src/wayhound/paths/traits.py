@@ -130,8 +130,14 @@ _LANGUAGES = frozenset(
 def without_language(url: str) -> str:
     """Return a URL without the part of its path that says the language: translations of a page share the rest."""
     scheme, _, rest = url.partition("//")
-    parts = [part for part in rest.split("/") if part.lower().partition("-")[0] not in _LANGUAGES]
+    parts = [part for part in rest.split("/") if not _is_language(part.lower())]
     return f"{scheme}//{'/'.join(parts)}"
+
+
+def _is_language(part: str) -> bool:
+    """Return True for `de` and `pt-br`, and False for `it-services`."""
+    language, _, region = part.partition("-")
+    return language in _LANGUAGES and len(region) in (0, 2)
 
 
 def page_template(page: Page) -> tuple[str, ...]:
