@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import struct
 import zlib
 from collections.abc import Awaitable
@@ -336,6 +337,50 @@ def test_heads_can_be_asked_for_alone(portal: Served) -> None:
 
 def test_other_methods_are_refused(portal: Served) -> None:
     assert portal.send("DELETE", "/search", None, {}).status == 405
+
+
+@pytest.mark.parametrize(
+    ("plain", "with_default"),
+    [
+        ("/search?q=learning", "/search?q=learning&page=1"),
+        ("/search?q=", "/search?page=1"),
+        ("/search?q=caf%C3%A9+%26%FF=1", "/search?page=1&q=caf%C3%A9+%26%FF%3D1"),
+        ("/topics?sort=hub", "/topics?sort=hub&page=1"),
+        ("/topics/computer-science/machine-learning", "/topics/computer-science/machine-learning?limit=10"),
+        ("/topics/computer-science?page=2", "/topics/computer-science?page=2&limit=10"),
+        (PAPER, f"{PAPER}?page=1"),
+    ],
+)
+def test_a_plain_address_that_needs_no_route_gives_the_page_of_the_route(
+    portal: Served, plain: str, with_default: str
+) -> None:
+    portal.get("/topics?sort=added")  # looks for changes, so that the next pages are made at once
+    with_route, without = portal.get(with_default), portal.get(plain)
+    assert without.status == with_route.status == 200
+    assert without.headers["etag"] == with_route.headers["etag"]
+    assert _without_time(without.text) == _without_time(with_route.text)
+
+
+def _without_time(page: str) -> str:
+    return re.sub(r"in [\d.]+ ms", "in no time", page)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/records/paper/none", 404),
+        ("/topics/none", 404),
+        ("/topics?sort=none", 400),
+        ("/topics?page=0", 400),
+        ("/topics/" + 1001 * "a", 400),
+        ("*", 404),
+    ],
+)
+def test_what_is_wrong_with_a_plain_address_is_told(portal: Served, path: str, status: int) -> None:
+    portal.get("/topics?sort=added")
+    got = portal.get(path)
+    assert got.status == status
+    assert "default-src 'none'" in got.headers["content-security-policy"]
 
 
 def test_an_empty_collection_has_all_its_pages(tmp_path: Path) -> None:

@@ -340,6 +340,9 @@ class Library:
         return (record.first(name) if name else "") or record.id
 
 
+PageMaker = Callable[[Library], RenderedPage]
+
+
 def _topics_version(workspace: Workspace, changes: ChangeStore) -> object:
     """Return a value that changes with the file of the topic tree, and with any record or its place there."""
     try:
@@ -412,15 +415,23 @@ class Readers:
             self._open(on_loop=True)
         return isinstance(self._local.library.workspace.database, SqliteDatabase)
 
-    def known_page(self, scope: Scope) -> RenderedPage | None:
-        """Return the page that answers a request if it was made from the collection as it is now."""
-        if self._is_fresh:
-            return self._pages.get(self._key(scope), self._version)
-        return None
+    def known_page(
+        self, scope: Scope, find_maker: Callable[[Scope], PageMaker | None] | None = None
+    ) -> RenderedPage | None:
+        """Return the page that answers a request if it was made from the collection as it is now.
 
-    async def page(
-        self, scope: Scope, make: Callable[[Library], RenderedPage], *, is_quick: bool
-    ) -> RenderedPage:
+        Otherwise it is made here and now by what `find_maker` returns, which is None for pages that take long.
+        """
+        if not self._is_fresh:
+            return None
+        key, version = self._key(scope), self._version
+        page = self._pages.get(key, version)
+        if page is None and find_maker and self._opens_here() and (make := find_maker(scope)):
+            page = self._run(make)
+            self._pages.put(key, version, page)
+        return page
+
+    async def page(self, scope: Scope, make: PageMaker, *, is_quick: bool) -> RenderedPage:
         """Return a page that depends on nothing but its address and the collection; `known_page` finds it again."""
         key = self._key(scope)
 

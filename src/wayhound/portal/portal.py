@@ -19,11 +19,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
+from wayhound.errors import WayhoundError
 from wayhound.portal.addresses import field_query, search_url, to_key
-from wayhound.portal.library import Library, Readers
+from wayhound.portal.library import Library, PageMaker, Readers
 from wayhound.search.results import Fragment
 from wayhound.web.guards import Buckets, RateLimiter
-from wayhound.web.pages import Pages, RenderedPage, json_answer, rendered_json
+from wayhound.web.pages import Pages, RenderedPage, WebError, json_answer, rendered_json
 
 SITE_NAME = "Wayhound"
 MOST_NAMED = 8  # people of a record in a list
@@ -73,6 +74,9 @@ class Portal:
     image_readers: Readers
     pages: Pages
     buckets: Buckets
+    quick: dict[str, Callable[[Scope], PageMaker | None]] = field(default_factory=dict)
+    """For the first part of a path, what makes a page that takes a few milliseconds, if the address is a plain one."""
+
     submitting: RateLimiter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -99,10 +103,16 @@ class Portal:
         return json_answer(request, view, **values)
 
     def known_page(self, scope: Scope) -> RenderedPage | None:
-        """Return a page that was made before; not for a query that has to be logged."""
+        """Return a page that was made before, or one that is quick to make; None if a route has to answer.
+
+        Routes log queries, and tell what is wrong with a request.
+        """
         if scope["path"] == "/search" and self.settings.query_log:
             return None
-        return self.readers.known_page(scope)
+        find_maker = self.quick.get(scope["path"][1:].partition("/")[0])
+        with suppress(WebError, WayhoundError):
+            return self.readers.known_page(scope, find_maker)
+        return None
 
     async def collection_page(
         self, request: Request, template: str, view_of: Callable[[Library], Any], **values: Any
@@ -111,15 +121,17 @@ class Portal:
 
         The view and the values may depend on the address and on the library, and on nothing else.
         """
+        make, is_quick = self.page_maker(template, view_of, **values), self.readers.index.is_quick()
+        return (await self.readers.page(request.scope, make, is_quick=is_quick)).answer(request)
 
+    def page_maker(self, template: str, view_of: Callable[[Library], Any], **values: Any) -> PageMaker:
         def make(library: Library) -> RenderedPage:
             view = view_of(library)
             if not template:
                 return rendered_json(view)
             return self.pages.rendered(template, view=view, json_url=view.json_url, **values)
 
-        is_quick = self.readers.index.is_quick()
-        return (await self.readers.page(request.scope, make, is_quick=is_quick)).answer(request)
+        return make
 
 
 def make_pages(settings: PortalSettings) -> Pages:

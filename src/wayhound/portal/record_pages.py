@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
+from starlette.types import Scope
 
 from wayhound.app.chains import INSTANCE, RELATION, related_pages
 from wayhound.app.goal_records import goal_id
@@ -28,7 +29,7 @@ from wayhound.portal.citations import (
     references_of,
 )
 from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
-from wayhound.portal.library import Library
+from wayhound.portal.library import Library, PageMaker
 from wayhound.portal.places import PlaceMap
 from wayhound.portal.portal import (
     MOST_NAMED,
@@ -463,8 +464,26 @@ def _page_mark(page: int) -> str:
     return f' <span class="small quiet">(page {page})</span>' if page else ""
 
 
+_QUICK_KIND = "paper"  # a few lookups; the path to a page, and what is related to it, may take long
+
+
 def record_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["records"])
+
+    def page_of(kind: str, key: str, base_url: str) -> PageMaker:
+        def rendered(library: Library) -> RenderedPage:
+            view, head = _with_head(library, kind, key, base_url)
+            values = {"base_url": base_url, "json_url": f"{view.url}.json", **head, **drawn_lists(view)}
+            return portal.pages.rendered("record.html", view=view, **values)
+
+        return rendered
+
+    def quick_page(scope: Scope) -> PageMaker | None:
+        kind, _, key = scope["path"].removeprefix("/records/").partition("/")
+        is_plain = kind == _QUICK_KIND and not scope["query_string"] and "/" not in key and "." not in key
+        return page_of(kind, key, portal.base_url(Request(scope))) if is_plain else None
+
+    portal.quick["records"] = quick_page
 
     @router.get("/records/{kind}/{key}.json", response_model=RecordDetails)
     async def record_as_json(request: Request, kind: Kind, key: Key, fields: FieldNames = "") -> Response:
@@ -475,17 +494,8 @@ def record_routes(portal: Portal) -> APIRouter:
 
     @router.get("/records/{kind}/{key}", response_class=HTMLResponse)
     async def record(request: Request, kind: Kind, key: Key) -> Response:
-        base_url = portal.base_url(request)
-
-        def rendered(library: Library) -> RenderedPage:
-            view, head = _with_head(library, kind, key, base_url)
-            values = {"base_url": base_url, "json_url": f"{view.url}.json", **head, **drawn_lists(view)}
-            return portal.pages.rendered("record.html", view=view, **values)
-
-        is_quick = (
-            kind == "paper"
-        )  # a few lookups; the path to a page, and what is related to it, may take long
-        return (await portal.readers.page(request.scope, rendered, is_quick=is_quick)).answer(request)
+        make = page_of(kind, key, portal.base_url(request))
+        return (await portal.readers.page(request.scope, make, is_quick=kind == _QUICK_KIND)).answer(request)
 
     return router
 

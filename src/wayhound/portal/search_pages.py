@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from typing import Annotated, Any
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, unquote_plus
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 from pydantic import AfterValidator
+from starlette.types import Scope
 
 from wayhound.portal.addresses import field_query, record_url, search_url
-from wayhound.portal.library import Library, TopicMap
+from wayhound.portal.library import Library, PageMaker, TopicMap
 from wayhound.portal.places import PlaceMap, place_map, places_of
 from wayhound.portal.portal import Choice, FieldNames, HitView, Portal, TopicLink, YearBar, split_names
 from wayhound.record import Record
@@ -470,9 +471,35 @@ def _plain(value: Any) -> Any:
     return {name: getattr(value, name) for name in fields} if fields else value
 
 
+def _plain_query(scope: Scope) -> str | None:
+    """Return the query of an address that has nothing else, as the search box makes it; None for any other."""
+    name, _, value = scope["query_string"].partition(b"=")
+    if name != b"q" or b"&" in value:
+        return None
+    return unquote_plus(value.decode("latin-1"))[:_MOST_TYPED]
+
+
 def search_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["search"])
     readers = portal.readers
+
+    def page_of(parameters: SearchParameters) -> PageMaker:
+        def rendered(library: Library) -> RenderedPage:
+            results = search_results(library, parameters)
+            view, etag_of = _without_facets(parameters, results, library), (results.change, parameters)
+            values = {"query": parameters.query, "json_url": view.json_url}
+            facets = drawn_facets(library, replace(parameters, page=1), results)
+            return portal.pages.rendered("search.html", etag_of=etag_of, view=view, facets=facets, **values)
+
+        return rendered
+
+    def quick_page(scope: Scope) -> PageMaker | None:
+        query = _plain_query(scope) if scope["path"] == "/search" else None
+        return (
+            None if query is None or not readers.index.is_quick(query) else page_of(SearchParameters(query))
+        )
+
+    portal.quick["search"] = quick_page
 
     @router.get("/search", response_class=HTMLResponse)
     async def search(
@@ -482,17 +509,8 @@ def search_routes(portal: Portal) -> APIRouter:
         parameters = read_parameters(q, sort, filters, page=page, limit=limit)
         if page == 1:
             portal.log_query(q)
-
-        def rendered(library: Library) -> RenderedPage:
-            results = search_results(library, parameters)
-            view, etag_of = _without_facets(parameters, results, library), (results.change, parameters)
-            facets = drawn_facets(library, replace(parameters, page=1), results)
-            return portal.pages.rendered(
-                "search.html", etag_of=etag_of, view=view, facets=facets, query=q, json_url=view.json_url
-            )
-
         is_quick = readers.index.is_quick(q)
-        return (await readers.page(request.scope, rendered, is_quick=is_quick)).answer(request)
+        return (await readers.page(request.scope, page_of(parameters), is_quick=is_quick)).answer(request)
 
     @router.get("/search.json", response_model=SearchView)
     async def search_json(

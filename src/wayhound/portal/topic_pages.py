@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse, Response
+from starlette.types import Scope
 
 from wayhound.portal.home import TopicCount, topic_counts
-from wayhound.portal.library import Library, TopicNode
+from wayhound.portal.library import Library, PageMaker, TopicNode
 from wayhound.portal.portal import Choice, HitView, Portal, TopicLink
 from wayhound.portal.search_pages import (
     PAGE_SIZE,
@@ -30,6 +31,8 @@ SORTS: dict[Sort, tuple[str, str]] = {
     "newest": ("newest", "The latest years first."),
     "added": ("last added", "The last additions to the collection first."),
 }  # fmt: skip
+
+_FIRST_PAGES = frozenset(map(str, range(1, 100)))
 
 TopicSlug = Annotated[str, Path(max_length=1000, description="As in the addresses of topic pages.")]
 
@@ -103,6 +106,14 @@ def _sort_choice(node: TopicNode, name: Sort, label: str, is_chosen: bool) -> Ch
     return Choice(label, _url(node, SearchParameters(sort=name)), chosen=is_chosen)
 
 
+def _plain_order(scope: Scope) -> tuple[str, int] | None:
+    """Return the order and the page of an address that says nothing else; None for any other."""
+    name, _, value = scope["query_string"].decode("latin-1").partition("=")
+    if name == "page" and value in _FIRST_PAGES:
+        return "cited", int(value)
+    return (value, 1) if name == "sort" and value in SORTS else None if name else ("cited", 1)
+
+
 def topic_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["topics"])
 
@@ -110,6 +121,14 @@ def topic_routes(portal: Portal) -> APIRouter:
         return await portal.collection_page(
             request, template, lambda library: topic_view(library, slug, *order)
         )
+
+    def quick_page(scope: Scope) -> PageMaker | None:
+        slug, order = scope["path"].removeprefix("/topics").removeprefix("/"), _plain_order(scope)
+        if order is None or "." in slug or not portal.readers.index.is_quick():
+            return None
+        return portal.page_maker("topic.html", lambda library: topic_view(library, slug, *order, PAGE_SIZE))
+
+    portal.quick["topics"] = quick_page
 
     @router.get("/topics.json", response_model=TopicView)
     async def root_json(

