@@ -1,17 +1,30 @@
-"""Labelled citations: two published sets, and any number of generated ones."""
+"""Labelled citations: two published sets, the references of mixed PDFs, and any number of generated ones."""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from wayhound.app.papers.grouping import citation_of_reference
+from wayhound.app.papers.models import WorkspaceModels
 from wayhound.citations.citation import Citation
+from wayhound.documents.document import Document
+from wayhound.documents.reader import DocumentReader
+from wayhound.papers.paper import ReadReference, read_paper
 
+CITED_WORKS = Path(__file__).with_name("cited_works.tsv")
+"""Works that references of PDFs cite more than once, judged by eye.
+
+`5=12` is reference 5 to work 12; `7=-` does not count, such as one to a yearly release of a program. A work has one
+title and one set of authors, in whatever edition or version. A file is named as in the data folder, or by the beginning
+of the SHA-256 of its content.
+"""
 _ENTRY = re.compile(r"^@", re.MULTILINE)
 _FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*?)\},?\s*$", re.MULTILINE | re.DOTALL)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -61,6 +74,50 @@ def _bibliography(path: Path) -> Iterator[Citation]:
     with path.open(newline="") as file:
         for row in csv.DictReader(file, delimiter="%"):
             yield Citation(row["title"], row["authors"], row["venue"], row["year"])
+
+
+@dataclass(frozen=True, slots=True)
+class MixedReferences:
+    """The references of PDFs, and the file that each is from; those of the work `-` do not count."""
+
+    labelled: Labelled
+    files: list[str]
+    other: list[
+        str
+    ]  # files of the table that are missing, or whose list was cut into another number of references
+
+
+def read_mixed(data: Path, folder: Path) -> MixedReferences:
+    """Read the PDFs of `CITED_WORKS` from the data folder and from any place below another folder."""
+    named = {path.stem: path for path in (data / "papers/pdf").rglob("*.pdf")}
+    named |= {_digest(path): path for path in folder.rglob("*.pdf*") if path.is_file()}
+    mixed = MixedReferences(Labelled([], []), [], [])
+    models = WorkspaceModels(Path()).load()
+    with DocumentReader() as reader, CITED_WORKS.open(newline="") as table:
+        for row in csv.DictReader(table, delimiter="\t"):
+            name = row["file"]
+            document = reader.read(named[name].read_bytes()) if name in named else None
+            references = read_paper(document, models, "").references if isinstance(document, Document) else ()
+            if len(references) == int(row["references"]):
+                _add_mixed(mixed, name, references, dict(pair.split("=") for pair in row["works"].split()))
+            else:
+                mixed.other.append(name)
+    return mixed
+
+
+def _digest(path: Path) -> str:
+    body = path.read_bytes()
+    body = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+    return hashlib.sha256(body).hexdigest()[:12]
+
+
+def _add_mixed(
+    mixed: MixedReferences, name: str, references: Sequence[ReadReference], works: Mapping[str, str]
+) -> None:
+    for number, reference in enumerate(references, 1):
+        mixed.labelled.citations.append(citation_of_reference(reference.fields, reference.text))
+        mixed.labelled.papers.append(works.get(str(number), f"{name} {number}"))
+        mixed.files.append(name)
 
 
 def generated_citations(data: Path, count: int, seed: int = 0) -> Labelled:

@@ -9,6 +9,7 @@ the PDFs.
 from __future__ import annotations
 
 import argparse
+import gzip
 import random
 import re
 import resource
@@ -16,19 +17,21 @@ import sys
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from wayhound.app.papers.models import WorkspaceModels
 from wayhound.documents.document import Document, Unread
-from wayhound.documents.limits import ReadingLimits
+from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits
 from wayhound.documents.reader import DocumentReader
 from wayhound.papers import header_reader
 from wayhound.papers.contexts import find_contexts
 from wayhound.papers.header_reader import FrontTexts
 from wayhound.papers.header_reader import read_front_by_layout as read_front
+from wayhound.papers.paper import PaperModels, read_paper
 from wayhound.papers.reference_cut import cut_references
 from wayhound.papers.sections import find_sections, reference_lines
 
@@ -40,7 +43,9 @@ MUTATIONS = 1_000
 LEAST = {"title": 0.95, "authors": 0.90, "abstract": 0.85}
 LEAST_COUNTS = 0.90
 OVERLAP = 0.95
-SLOWEST_MUTATION = 20.0  # wall-clock seconds for the caller; the limit given to the reader is 10
+MUTATION_LIMITS = ReadingLimits(wall_seconds=10, cpu_seconds=8)
+SLOWEST_MUTATION = 20.0  # wall-clock seconds for the caller
+SLOWEST_POSTSCRIPT = 3 * DEFAULT_LIMITS.wall_seconds + 10  # converting, reading, converting to text
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,7 @@ def front_report(documents: dict[str, Document], papers: list[Paper]) -> Report:
         bars = [Bar(f"{part} right, by {name}", shares[part], least=least) for part, least in LEAST.items()]
         details |= {f"{name}: {part} wrong": names for part, names in wrong.items()}
     header = ["by", "papers", "title", "all authors", f"abstract ({OVERLAP:.0%} overlap)"]
-    title = f"FrontTexts matter, share right ({len(descriptions) - len(truths)} files are described wrongly)"
+    title = f"Front matter, share right ({len(descriptions) - len(truths)} files are described wrongly)"
     return Report(title, header, rows, bars, {"wrong": details})
 
 
@@ -274,32 +279,52 @@ def _wild_numbers(chance: random.Random, body: bytes, _: bytes) -> bytes:
     )
 
 
-def mutation_report(papers: list[Paper], count: int) -> Report:
-    """Check that every mutation yields a document or a reason in time, and that the pool keeps working."""
+def endurance_report(
+    title: str, files: Iterable[tuple[str, bytes]], limits: ReadingLimits, most_seconds: float, sound: bytes
+) -> Report:
+    """Check that every file becomes a record or a reason in time, and that the reader keeps working.
+
+    `files` are kinds and bodies; fields and references are read as well. `sound` is a file that is read at the end.
+    """
     outcomes: dict[str, Counter[str]] = {}
-    slowest, raised = 0.0, 0
-    limits = ReadingLimits(wall_seconds=10, cpu_seconds=8)
+    seconds, raised = [0.0], list[str]()
+    models = WorkspaceModels(Path()).load()
     with DocumentReader(limits, workers=2) as reader:
-        for kind, body in mutated([paper.body for paper in papers], count):
+        for kind, body in files:
             started = time.monotonic()
             try:
-                outcome = reader.read(body)
-                name: str = "document" if isinstance(outcome, Document) else outcome.reason
+                name = _outcome(reader.read(body), models)
             except Exception as error:  # noqa: BLE001 - counted, and the bar is missed
-                name, raised = type(error).__name__, raised + 1
-            slowest = max(slowest, time.monotonic() - started)
+                name = type(error).__name__
+                raised.append(f"{kind}: {error!r}")
+            seconds.append(time.monotonic() - started)
             outcomes.setdefault(kind, Counter())[name] += 1
-        alive = isinstance(reader.read(papers[0].body), Document)
+        alive = isinstance(reader.read(sound), Document)
     names = sorted({name for counter in outcomes.values() for name in counter})
-    rows: list[list[Cell]] = [
-        [kind, *(counter[name] for name in names)] for kind, counter in outcomes.items()
-    ]
+    rows: list[list[Cell]] = [[kind, *(counts[name] for name in names)] for kind, counts in outcomes.items()]
     bars = [
-        Bar("mutations that raised an exception", raised, most=0),
-        Bar("slowest mutation, seconds", slowest, most=SLOWEST_MUTATION),
+        Bar("files that raised an exception or have no reason", len(raised), most=0),
+        Bar("slowest file, seconds", max(seconds), most=most_seconds),
         Bar("a sound file is still read afterwards", int(alive), least=1),
     ]
-    return Report(f"{count} mutations of real PDFs", ["damage", *names], rows, bars)
+    return Report(f"{len(seconds) - 1} {title}", ["kind", *names], rows, bars, {"raised": raised})
+
+
+def _outcome(read: Document | Unread, models: PaperModels) -> str:
+    if isinstance(read, Document):
+        return read_paper(read, models, "").kind
+    if not read.detail:
+        raise ValueError(f"No sentence explains why the file is {read.reason}.")
+    return read.reason
+
+
+def postscript_files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the PostScript files below a folder with the name of the program that made them, each content once."""
+    bodies = dict.fromkeys(path.read_bytes() for path in sorted(folder.rglob("*.ps*")) if path.is_file())
+    for body in bodies:
+        head = (gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body)[:5_000]
+        creator = re.search(rb"%%Creator:\W*([A-Za-z]\w+)", head)
+        yield creator[1].decode().lower() if creator else "not named", body
 
 
 def main() -> int:
@@ -307,6 +332,9 @@ def main() -> int:
     add_data_option(parser)
     add_output_options(parser)
     parser.add_argument("--mutations", type=int, default=MUTATIONS, help="how many damaged files to read")
+    parser.add_argument(
+        "--postscript", type=Path, metavar="FOLDER", help="also read all PostScript files below this folder"
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often to read all files for speed")
     arguments = parser.parse_args()
     papers = papers_below(arguments.data)
@@ -318,8 +346,17 @@ def main() -> int:
         papers_report(outcomes),
         front_report(documents, papers),
         references_report(documents),
-        mutation_report(papers, arguments.mutations),
-    ]
+        endurance_report(
+            "mutations of real PDFs",
+            mutated([paper.body for paper in papers], arguments.mutations),
+            MUTATION_LIMITS, SLOWEST_MUTATION, papers[0].body,
+        ),
+    ]  # fmt: skip
+    if arguments.postscript:
+        files = postscript_files(arguments.postscript)
+        reports.append(
+            endurance_report("PostScript files", files, DEFAULT_LIMITS, SLOWEST_POSTSCRIPT, papers[0].body)
+        )
     return finish(reports, arguments)
 
 

@@ -111,7 +111,10 @@ COMPARED: Mapping[str, tuple[Getter, Sequence[str]]] = {
 def peer_report(
     name: str, command: Sequence[str], labelled: Sequence[tuple[TaggedText, Sequence[str]]]
 ) -> Report:
-    """Return the share of references with a field in which it was found; the peer's may contain more than it."""
+    """Return the share of references with a field in which it was found, as such or within a longer text.
+
+    A peer has the choice of several fields, and what it could not name (`misc`) may contain anything.
+    """
     texts = json.dumps([" ".join(text.words) for text, _ in labelled])
     theirs = json.loads(
         subprocess.run(command, input=texts, capture_output=True, text=True, check=True).stdout
@@ -119,24 +122,29 @@ def peer_report(
     truths = [normalised(text, text.labels) for text, _ in labelled]
     ours = [normalised(text, guess) for text, guess in labelled]
     rows: list[list[Cell]] = []
+    bars: list[Bar] = []
     for field, (value_of, keys) in COMPARED.items():
-        present = [n for n, truth in enumerate(truths) if value_of(truth)]
-        peers = [" ".join(fields.get(key, "") for key in keys) for fields in theirs]
-        rows.append(
-            [
-                field,
-                len(present),
-                100 * sum(_contains(peers[n], value_of(truths[n])) for n in present) / max(1, len(present)),
-                100
-                * sum(_bare(value_of(ours[n])) == _bare(value_of(truths[n])) for n in present)
-                / max(1, len(present)),
-            ]
-        )
-    return Report("Fields right, %", ("field", "references", name, "CRF"), rows)
-
-
-def _contains(text: str, value: str) -> bool:
-    return _bare(value) in _bare(text)
+        true, mine = ([_bare(value_of(one)) for one in all_of] for all_of in (truths, ours))
+        peers = [[_bare(fields.get(key, "")) for key in keys] for fields in theirs]
+        present = [n for n, value in enumerate(true) if value]
+        right = {
+            "peer": [true[n] in peers[n] for n in present],
+            "ours": [true[n] == mine[n] for n in present],
+            "within peer": [true[n] in "".join(peers[n]) for n in present],
+            "within ours": [true[n] in mine[n] for n in present],
+        }
+        shares = {method: 100 * sum(found) / max(1, len(found)) for method, found in right.items()}
+        rows.append([field, len(present), *shares.values()])
+        bars.append(Bar(f"{field}: points ahead of {name}", shares["ours"] - shares["peer"], least=0.0))
+    header = (
+        "field",
+        "references",
+        f"{name}, the same",
+        "CRF, the same",
+        f"{name}, contains it",
+        "CRF, contains it",
+    )
+    return Report("Fields right, %", header, rows, bars)
 
 
 def _bare(text: str) -> str:

@@ -82,6 +82,27 @@ def test_two_entries_of_one_bibliography_are_one_work_only_if_their_titles_agree
     assert matcher.add(Citation(f"{first}: an essay", "A. Lind", year="1999"), "a") == 0
 
 
+@pytest.mark.parametrize("second", ["V. K. Wood", "D. Hill"])
+def test_two_entries_of_one_bibliography_with_one_title_need_the_same_first_author(second: str) -> None:
+    title = "A method for comparing two maps of the coast"
+    pair = [Citation(title, names, "Journal of Trails", "1983") for names in ("W. J. Wood", second)]
+    assert group_citations(pair, shipped_classifier(), bibliographies=["a", "a"]) == [0, 1]
+    again = Citation(title, "Wood, W.", "J. Trails", "1983")
+    assert group_citations([pair[0], again], shipped_classifier(), bibliographies=["a", "a"]) == [0, 0]
+
+
+def test_papers_of_one_author_year_and_volume_stay_apart_if_their_titles_have_nothing_in_common() -> None:
+    roads = Citation("Roads and their walkers in spring", "A. Lind", "Ann. Trail.", "1996", "2350-2383", "24")
+    stones = Citation("Bagging stones", "A. Lind", "Journal of Trails", "1996", "123-140", "24")
+    assert group_citations([roads, stones], shipped_classifier()) == [0, 1]
+    matcher = CitationMatcher()
+    assert [matcher.add(citation) for citation in (roads, stones)] == [0, 1]
+    untitled = Citation(
+        "", "A. Lind", "Ann. Trail.", "1996", "2350-2383", "24"
+    )  # physicists leave titles out
+    assert group_citations([roads, untitled], shipped_classifier()) == [0, 0]
+
+
 def test_the_baseline_groups_by_shared_words() -> None:
     assert WordMatcher(0.6).add_all(CITATIONS[:2] + CITATIONS[5:]) == [0, 0, 2]
 

@@ -178,3 +178,10 @@ def test_how_likely_a_document_is_a_paper_is_a_field_of_it() -> None:
     assert float(fields["paper_probability"][0].text) > 0.7 > float(manual["paper_probability"][0].text)
     assert manual["paper_certainty"][0].text == "hardly"
     assert read_paper(paper(), models, "", "document").fields["paper_probability"][0].text == "0.00"
+
+
+def test_a_document_of_running_heads_alone_is_a_document_without_text() -> None:
+    models = PaperModels(shipped_crf("header"), shipped_crf("reference"))
+    read = read_paper(laid_out([]), models, "")
+    assert read.kind == "document"
+    assert "text" not in read.fields

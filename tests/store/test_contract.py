@@ -118,6 +118,27 @@ def test_a_limit_that_shrinks_reopens_nothing(store: ForageStore) -> None:
     assert store.progress(run.id).done == 1
 
 
+def test_the_finds_of_a_site_are_its_goals_and_files_by_ended_forage(store: ForageStore) -> None:
+    for turn in range(3):
+        run = store.open_run({**BREADTH_FIRST, "fresh": str(turn)}, RunLimits(), [site(0)], now=float(turn))
+        job = lease(store, run)
+        for number in range(turn + 1):
+            store.save_visit(
+                job, visit_of(job, number, is_goal=number == 1, status=200, content_type="text/html")
+            )
+        if turn < 2:
+            name = visit_of(job, turn + 1, status=200, content_type="application/pdf")
+            store.save_visit(job, name)
+            store.finish_site(job, "no links left")
+    start = site(0).start
+    assert store.finds(start, 5) == [
+        (1_700_000_001.5, {f"{start}1"}),
+        (1_700_000_002.5, {f"{start}1", f"{start}2"}),
+    ]
+    assert [at for at, _ in store.finds(start, 1)] == [1_700_000_002.5]
+    assert store.finds(site(1).start, 5) == []
+
+
 # Leases
 
 

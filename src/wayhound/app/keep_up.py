@@ -1,4 +1,4 @@
-"""Unattended growth of a portal: at an interval, forage approved sites again, read new papers and place them."""
+"""Unattended growth of a portal: at an interval, forage approved sites that are due, read and place new papers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ from wayhound.processes import kill_group, python_command, start_process
 from wayhound.workspace import Workspace
 
 LOG_NAME = "keep-up.json"
+DUE_NAME = "due-sites.txt"
+"""The sites of the round under way. It stays after a stop, so that the next round resumes the same forage."""
+
+_LONGEST_REST = 16  # rounds that a site without news is left alone
+_JUDGED_FORAGES = 8  # of a site; after them the rest between two is near either end
 _KEPT_ROUNDS = 30
 _LONGEST_WAIT = 600.0  # seconds; then the clock is read again, since it may have been set
 _POLL_SECONDS = 0.2
@@ -40,6 +45,20 @@ class KeptRound:
     seconds: float
     steps: tuple[KeptStep, ...] = ()
     stopped: bool = False
+
+
+def rounds_until_next(finds: Sequence[tuple[float, frozenset[str]]]) -> int:
+    """Return how many rounds after its last forage a site is due again.
+
+    `finds` are the end of each forage and the URLs that it found, the oldest first. A forage that finds nothing new
+    doubles the time until the next one, up to 16 rounds; one that does halves it.
+    """
+    rest, known = 1, frozenset[str]()
+    for number, (_, urls) in enumerate(finds):
+        if number:
+            rest = max(1, rest // 2) if urls - known else min(_LONGEST_REST, 2 * rest)
+        known |= urls
+    return rest
 
 
 def read_rounds(folder: Path) -> list[KeptRound]:
@@ -108,12 +127,36 @@ class KeepUp:
         from wayhound.app.moderate import SITE_LIST_NAME  # noqa: PLC0415 - `status` needs the log alone, and no numpy
         from wayhound.topics.tree import TREE_NAME  # noqa: PLC0415
 
-        before = self._newest_change()
-        if (sites := self.folder / SITE_LIST_NAME).exists() and sites.read_text("utf-8").strip():
-            yield ("forage", str(sites), "--again", "--files")
+        before, due = self._newest_change(), self.folder / DUE_NAME
+        if not due.exists() and (sites := self.due_sites(self.folder / SITE_LIST_NAME)):
+            write_file(due, "".join(f"{site}\n" for site in sites).encode())
+        if due.exists():
+            yield ("forage", str(due), "--again", "--files")
+            if not self._stop.is_set():
+                due.unlink()
         yield ("papers", "add", "--from-forage")
         if (self.folder / TREE_NAME).exists() and self._has_papers_since(before):
             yield ("topics", "train")
+
+    def due_sites(self, path: Path) -> list[str]:
+        """Return the start pages of a list of sites that were never foraged, or are due to be foraged again."""
+        from wayhound.app.site_list import read_sites  # noqa: PLC0415
+
+        if not path.exists() or not path.read_text("utf-8").strip():
+            return []
+        now = (
+            time.time() + self.every_seconds / 2
+        )  # a site foraged late in its round is due in time all the same
+        with Workspace.open(self.folder) as workspace:
+            finds = {
+                start: workspace.stores.forage.finds(start, _JUDGED_FORAGES)
+                for start in read_sites([str(path)]).sites
+            }
+        return [
+            start
+            for start, forages in finds.items()
+            if not forages or forages[-1][0] + self.every_seconds * rounds_until_next(forages) <= now
+        ]
 
     def _newest_change(self) -> int:
         with Workspace.open(self.folder) as workspace:

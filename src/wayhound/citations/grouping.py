@@ -2,7 +2,7 @@
 
 Blocking picks the pairs worth comparing, the pair classifier rates them, and groups merge from the most probable
 pair down, where a sample of their members agrees. Two entries of one bibliography are of one work only if their titles
-agree: authors list several works of the same people, year and journal, but seldom one work twice.
+and first authors agree: authors list several works of the same people, year and journal, but seldom one work twice.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from wayhound.citations.citation import Citation, NormalisedCitation, normalise
 from wayhound.citations.pair_model import (
     FEATURES,
     WordWeights,
-    match_probabilities,
     pair_features,
+    pair_probabilities,
     shipped_classifier,
 )
 from wayhound.learn.logistic import LogisticRegression
@@ -34,7 +34,6 @@ WINDOW = 8  # neighbours by title that each citation of a larger block is compar
 _TITLE_END = 14  # letters; either end of a title may be damaged, seldom both
 _LONGEST_WORDS = 4  # of a title; any two of them make a key
 _SUBTITLE = 4  # letters; fewer may be another part: II after I
-_SAME_TITLE = 0.8  # share of words that titles in one bibliography have in common
 
 
 def block_keys(citation: NormalisedCitation) -> Iterator[str]:
@@ -122,15 +121,24 @@ class BlockIndex:
 SAMPLED_MEMBERS = 5  # of a group; asking all of them would cost its square
 
 
-def titles_agree(first: NormalisedCitation, second: NormalisedCitation) -> bool:
-    """Return True if two titles are the same but for a few words, or one is the beginning of the other."""
+def entries_agree(first: NormalisedCitation, second: NormalisedCitation) -> bool:
+    """Return True if two entries of one bibliography may be of one work: the same title, or one begins the other.
+
+    A word more or less makes another title there ("steady", "non-steady"), and so does another first author: a comment
+    on a paper, or a chapter beside its book.
+    """
     one, other = sorted((first.title_letters, second.title_letters), key=len)
-    if one == other or (
-        len(one) >= _TITLE_END and other.startswith(one) and len(other) - len(one) >= _SUBTITLE
-    ):
+    is_beginning = len(one) >= _TITLE_END and other.startswith(one) and len(other) - len(one) >= _SUBTITLE
+    same_title = one == other or is_beginning or first.title_words == second.title_words
+    return same_title and _same_first_author(first, second)
+
+
+def _same_first_author(first: NormalisedCitation, second: NormalisedCitation) -> bool:
+    if not first.names or not second.names:
         return True
-    words, more = set(first.title_words), set(second.title_words)
-    return bool(words) and len(words & more) >= _SAME_TITLE * len(words | more)
+    one, other = first.names[0], second.names[0]
+    shortest = min(len(one.initials), len(other.initials))
+    return one.last == other.last and one.initials[:shortest] == other.initials[:shortest]
 
 
 def _always(_: Sequence[int], __: Sequence[int]) -> bool:
@@ -231,15 +239,18 @@ class PairScorer:
         rows = [pair_features(self.citations[i], self.citations[j], self.weights) for i, j in pairs]
         return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
 
+    def rate(self, classifier: LogisticRegression, pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return the probability that each pair is of the same work, (pairs,)."""
+        numbered = [(self.citations[i], self.citations[j]) for i, j in pairs]
+        return pair_probabilities(classifier, numbered, self.weights)
+
     def probabilities(
         self, classifier: LogisticRegression, pairs: Ints, on_progress: Progress | None = None
     ) -> Floats:
         probabilities = np.zeros(len(pairs))
         for start in range(0, len(pairs), _BATCH):
             part = pairs[start : start + _BATCH]
-            probabilities[start : start + len(part)] = match_probabilities(
-                classifier, self.features(part.tolist())
-            )
+            probabilities[start : start + len(part)] = self.rate(classifier, part.tolist())
             if on_progress:
                 on_progress(start + len(part), len(pairs))
         return probabilities
@@ -284,7 +295,7 @@ def group_normalised(
         len(numbers),
         pairs,
         scorer.probabilities(classifier, pairs, on_progress),
-        lambda more: match_probabilities(classifier, scorer.features(more)),
+        lambda more: scorer.rate(classifier, more),
         threshold,
         may_join=lambda first, second: _lists_agree(first, second, listed, scorer.citations),
     )
@@ -303,7 +314,7 @@ def _lists_agree(
         for bibliography in listed.get(i, ()):
             lists.setdefault(bibliography, []).append(i)
     return all(
-        titles_agree(citations[i], citations[j])
+        entries_agree(citations[i], citations[j])
         for j in second
         for bibliography in listed.get(j, ())
         for i in lists.get(bibliography, ())
@@ -380,7 +391,7 @@ class CitationMatcher:
         candidates = [
             group
             for group in self._index.groups(normal)
-            if all(titles_agree(normal, other) for other in self._listed.get((bibliography, group), ()))
+            if all(entries_agree(normal, other) for other in self._listed.get((bibliography, group), ()))
         ]
         scored = [(self._agreement(normal, group), -group) for group in candidates]  # ties: the oldest group
         probability, group = max(scored, default=(0.0, 0))
@@ -388,6 +399,5 @@ class CitationMatcher:
 
     def _agreement(self, normal: NormalisedCitation, group: int) -> float:
         members = self._members[group]
-        sampled = (members[at] for at in sample_members(range(len(members))))
-        features = [pair_features(normal, member, self._weights) for member in sampled]
-        return float(match_probabilities(self.classifier, features).mean())
+        pairs = [(normal, members[at]) for at in sample_members(range(len(members)))]
+        return float(pair_probabilities(self.classifier, pairs, self._weights).mean())

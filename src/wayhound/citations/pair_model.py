@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -45,6 +45,9 @@ FEATURES = (
     "volume_same",
     "volume_differs",
 )
+_TITLE_WORDS = 2  # a shorter title may be a piece of another field
+_UNLIKE_WORDS = 0.34  # share of the shorter title
+_UNLIKE_LETTERS = 0.5  # Dice coefficient of trigrams
 _MAX_CONTENT = 40.0  # nats of shared title words; more is no further evidence
 
 
@@ -192,6 +195,32 @@ def pair_classifier() -> LogisticRegression:
 def match_probabilities(classifier: LogisticRegression, features: npt.ArrayLike) -> Floats:
     """Return the probability that each pair is of the same work, (pairs,), from features (pairs, features)."""
     return np.asarray(expit(classifier.scores(np.asarray(features, dtype=np.float64))[:, 0]))  # log odds
+
+
+def pair_probabilities(
+    classifier: LogisticRegression,
+    pairs: Sequence[tuple[NormalisedCitation, NormalisedCitation]],
+    weights: WordWeights,
+) -> Floats:
+    """Return the probability that each pair is of the same work, (pairs,); 0 where the titles are unlike."""
+    features = np.array([pair_features(a, b, weights) for a, b in pairs]).reshape(-1, len(FEATURES))
+    unlike = np.fromiter((titles_unlike(a, b) for a, b in pairs), dtype=np.bool_, count=len(pairs))
+    return np.where(unlike, 0.0, match_probabilities(classifier, features))
+
+
+def titles_unlike(a: NormalisedCitation, b: NormalisedCitation) -> bool:
+    """Return True if two titles are known and have next to nothing in common, and the first pages do not agree.
+
+    Authors write several papers a year, and numbers of volumes agree by chance: no amount of such evidence makes one
+    work of two titles. The classifier adds evidence up, so it cannot learn this.
+    """
+    if min(len(a.title_words), len(b.title_words)) < _TITLE_WORDS or (
+        a.first_page and a.first_page == b.first_page
+    ):
+        return False
+    common = len(a.title_words & b.title_words) / min(len(a.title_words), len(b.title_words))
+    letters, _ = _overlap(a.title_trigrams, b.title_trigrams)
+    return common <= _UNLIKE_WORDS and letters < _UNLIKE_LETTERS
 
 
 def shipped_classifier() -> LogisticRegression:

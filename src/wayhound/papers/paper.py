@@ -381,6 +381,8 @@ def _excerpt(document: Document) -> str:
             break
         lines.append(line)
         length += len(line.text) + 1
+    if not lines:  # nothing but running heads
+        return ""
     running = flow(lines, whole_words(document.lines))
     ends = [*running.offsets[1:], len(running.text) + 1]
     parts = (running.text[start:end] for start, end in zip(running.offsets, ends, strict=True))

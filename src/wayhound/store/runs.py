@@ -38,6 +38,12 @@ WHERE site.state = 'leased' AND site.run_id = ?1 GROUP BY worker
 """
 
 
+_FINDS = """
+SELECT at, url, is_goal = 1 OR (status = 200 AND content_type <> '' AND content_type NOT LIKE '%html%')
+FROM visit WHERE site_id = ?
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """A machine that works on a run now, and its speed of late on the sites that it still has."""
@@ -242,6 +248,23 @@ class RunStore:
             "WHERE run_id = ? AND rendering = 'rendered'"
         )
         yield from self._database.stream(sql, (run_id,))
+
+    def finds(self, start: str, most: int) -> list[tuple[float, frozenset[str]]]:
+        """Return when each of the last forages of a site ended and the URLs of the goals and files that it found.
+
+        At most `most` forages are returned, the oldest first; those that have not ended are left out.
+        """
+        sites = self._database.execute(
+            "SELECT id FROM site WHERE start = ? AND state = 'done' AND visits > 0 ORDER BY run_id DESC LIMIT ?",
+            (start, most),
+        ).fetchall()
+        finds = []
+        for (site_id,) in reversed(sites):
+            rows = self._database.execute(_FINDS, (site_id,)).fetchall()
+            finds.append(
+                (max(at for at, _, _ in rows), frozenset(url for _, url, is_find in rows if is_find))
+            )
+        return finds
 
     def machines(self, run_id: int, now: float) -> list[Machine]:
         """Return the machines that hold sites of a run, by name."""
