@@ -111,7 +111,7 @@ COMPARED: Mapping[str, tuple[Getter, Sequence[str]]] = {
 def peer_report(
     name: str, command: Sequence[str], labelled: Sequence[tuple[TaggedText, Sequence[str]]]
 ) -> Report:
-    """Return the share of references with a field in which it was found, as such or within a longer text.
+    """Return the share of references with a field in which it was found, also within a longer text.
 
     A peer has the choice of several fields, and what it could not name (`misc`) may contain anything.
     """
@@ -128,22 +128,14 @@ def peer_report(
         peers = [[_bare(fields.get(key, "")) for key in keys] for fields in theirs]
         present = [n for n, value in enumerate(true) if value]
         right = {
-            "peer": [true[n] in peers[n] for n in present],
-            "ours": [true[n] == mine[n] for n in present],
-            "within peer": [true[n] in "".join(peers[n]) for n in present],
-            "within ours": [true[n] in mine[n] for n in present],
+            "peer": [true[n] in "".join(peers[n]) for n in present],
+            "ours": [true[n] in mine[n] for n in present],
+            "ours, no more": [true[n] == mine[n] for n in present],
         }
         shares = {method: 100 * sum(found) / max(1, len(found)) for method, found in right.items()}
         rows.append([field, len(present), *shares.values()])
         bars.append(Bar(f"{field}: points ahead of {name}", shares["ours"] - shares["peer"], least=0.0))
-    header = (
-        "field",
-        "references",
-        f"{name}, the same",
-        "CRF, the same",
-        f"{name}, contains it",
-        "CRF, contains it",
-    )
+    header = ("field", "references", f"{name}, contains it", "CRF, contains it", "CRF, and no more")
     return Report("Fields right, %", header, rows, bars)
 
 

@@ -132,8 +132,8 @@ def test_the_finds_of_a_site_are_its_goals_and_files_by_ended_forage(store: Fora
             store.finish_site(job, "no links left")
     start = site(0).start
     assert store.finds(start, 5) == [
-        (1_700_000_001.5, {f"{start}1"}),
-        (1_700_000_002.5, {f"{start}1", f"{start}2"}),
+        (1_700_000_001.5, frozenset({f"{start}1"})),
+        (1_700_000_002.5, frozenset({f"{start}1", f"{start}2"})),
     ]
     assert [at for at, _ in store.finds(start, 1)] == [1_700_000_002.5]
     assert store.finds(site(1).start, 5) == []
