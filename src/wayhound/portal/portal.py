@@ -255,10 +255,20 @@ def _author_link(name: str) -> str:
     return f'<a href="{escape(search_url(field_query("author", name)))}">{escape(name)}</a>'
 
 
+@lru_cache(maxsize=20_000)
+def _drawn_venue(name: str) -> str:
+    return f"<cite>{escape(name)}</cite>"
+
+
+@lru_cache(maxsize=20_000)
+def _topic_chip(url: str, name: str) -> str:
+    return f'<a class="chip" href="{escape(url)}">{escape(name)}</a>'
+
+
 def _byline(people: Sequence[str], more: int, venue: str, year: str | int | None) -> str:
     """Return who wrote something, where it appeared, and when; empty if none of it is known."""
     names = ", ".join(map(_author_link, people[:MOST_NAMED])) + (f" and {more} more" if more else "")
-    parts = [names, f"<cite>{escape(venue)}</cite>" if venue else ""]
+    parts = [names, _drawn_venue(venue) if venue else ""]
     parts.append(f'<span class="number">{escape(str(year))}</span>' if year else "")
     line = " · ".join(filter(None, parts))
     return f'<p class="byline">{line}</p>\n' if line else ""
@@ -274,7 +284,7 @@ def _pieces(parts: Iterable[Fragment]) -> str:
 def _hit(hit: HitView, level: int) -> str:
     """Return a record as a list of results shows it. The addresses of records hold no sign that markup reserves."""
     chip = f' <span class="chip">{escape(hit.kind_label)}</span>' if hit.kind not in ("paper", "page") else ""
-    facts = [f'<a class="chip" href="{escape(topic.url)}">{escape(topic.name)}</a>' for topic in hit.topics]
+    facts = [_topic_chip(topic.url, topic.name) for topic in hit.topics]
     if hit.cited:
         facts.insert(0, f'<a href="{hit.url}#cited-by">Cited by {hit.cited}</a>')
     if hit.file_url:

@@ -295,10 +295,10 @@ def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Qu
     """Return a query for the words of a document with the largest tf · idf, weighted by it."""
     make, occur = tantivy.Query, tantivy.Occur
     counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
-    rarity, schema = snapshot.rarity, snapshot.index.schema
+    schema = snapshot.index.schema
     weighted = [
-        (-rarity(word) if count == 1 else -rarity(word) * (1 + math.log(count)), word)
-        for word, count in counts.items()
+        (-rarity if count == 1 else -rarity * (1 + math.log(count)), word)
+        for (word, count), rarity in zip(counts.items(), snapshot.rarities(counts), strict=True)
     ]
     queries = [
         (occur.Should, make.boost_query(make.term_query(schema, field, word, "freq"), -weight))

@@ -12,7 +12,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -214,18 +214,20 @@ class IndexSnapshot:
     stamp: Stamp
     _rarities: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
 
-    def rarity(self, word: str) -> float:
-        """Return the inverse document frequency of a word, 0 for one that no other document has.
+    def rarities(self, words: Iterable[str]) -> list[float]:
+        """Return the inverse document frequency of each word, 0 for one that no other document has.
 
-        It is remembered, since few words make up most texts.
+        They are remembered, since few words make up most texts.
         """
-        found = self._rarities.get(word)
-        if found is None:
-            frequency = self.searcher.doc_freq("words", word)
-            found = math.log(self.searcher.num_docs / frequency) if frequency > 1 else 0.0
-            if len(self._rarities) < MAX_RARITIES:
-                self._rarities[word] = found
-        return found
+        known = self._rarities
+        return [known[word] if word in known else self._rarity(word) for word in words]
+
+    def _rarity(self, word: str) -> float:
+        frequency = self.searcher.doc_freq("words", word)
+        rarity = math.log(self.searcher.num_docs / frequency) if frequency > 1 else 0.0
+        if len(self._rarities) < MAX_RARITIES:
+            self._rarities[word] = rarity
+        return rarity
 
     def entries(self, part: QueryPart) -> int:
         """Return about how many entries of the index a part of a query reads; those of a phrase hold positions."""
