@@ -3,6 +3,8 @@
 FOLDER has a folder for each kind of venue, with PDFs and their sources below it (`NAME.pdf`, and `NAME.tex` or
 `NAME.Rnw` in the same package), as packages of documentation have them. A file is `looked at` if the first digit of
 its digest is even: rules are written by looking at these, and the bars are for the others.
+
+`--pdftitle PROGRAM` also asks pdftitle (`pip install pdftitle` in an environment of its own) for the title of each.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import argparse
 import gzip
 import hashlib
 import re
+import subprocess
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,6 +30,7 @@ from wayhound.documents.reader import DocumentReader
 from wayhound.papers.paper import PaperModels, ReadPaper, read_paper
 
 FIELDS = ("title", "authors", "year", "doi", "venue")
+PEER = "pdftitle"
 LEAST = {"title": 0.90, "authors": 0.85, "year": 0.90, "doi": 0.95, "venue": 0.80}
 LEAST_REFERENCES, LEAST_COUNTS = 0.95, 0.80
 FRONT_PAGES = 2
@@ -102,6 +107,21 @@ def find_files(folder: Path) -> Iterator[VenueFile]:
                     yield VenueFile(kind.name, path, body, gold)
 
 
+def _peer_title(program: Path, body: bytes) -> str:
+    """Return the title that pdftitle finds; empty if it finds none, fails or takes longer than a minute."""
+    with tempfile.NamedTemporaryFile(suffix=".pdf") as copy:
+        copy.write(body)
+        copy.flush()
+        command = [str(program), "-p", copy.name]
+        try:
+            run = subprocess.run(
+                command, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60
+            )
+        except subprocess.TimeoutExpired:
+            return ""
+    return run.stdout.decode("utf-8", "replace").strip()
+
+
 def _distance(one: Path, other: Path) -> int:
     shared = sum(left == right for left, right in zip(one.parent.parts, other.parent.parts, strict=False))
     return len(one.parent.parts) + len(other.parent.parts) - 2 * shared
@@ -114,14 +134,21 @@ def described_files(data: Path) -> Iterator[VenueFile]:
         yield VenueFile("aistats", path, path.read_bytes(), PaperGold(truth.title, truth.authors))
 
 
-def measure(file: VenueFile, document: Document, read: ReadPaper, tally: Tally) -> list[str]:
-    """Add one file to the tally; return what was wrong, for people who look at it."""
+def measure(
+    file: VenueFile, document: Document, read: ReadPaper, tally: Tally, peer_title: str | None = None
+) -> list[str]:
+    """Add one file to the tally; return what was wrong, for people who look at it.
+
+    `peer_title` is what pdftitle says, if it was asked.
+    """
     fields = {name: [value.text for value in values] for name, values in read.fields.items()}
     tally.files += 1
     tally.papers += read.kind == "paper"
     wrong = list[str]()
     for name, right, note in _judged(file.gold, fields, _text(document, FRONT_PAGES)):
         tally.add(name, right=right)
+        if name == "title" and peer_title is not None:
+            tally.add(PEER, right=plain(peer_title) == plain(file.gold.title))
         if name == "title" and (values := read.fields.get("title")):
             tally.confidence.append((values[0].confidence, right))
         if not right:
@@ -234,7 +261,8 @@ def reliability(pairs: list[tuple[float, bool]]) -> Report:
 def row_of(name: str, split: str, tally: Tally) -> list[Cell]:
     shares = [_shown(tally.share(part), tally.measured[part]) for part in FIELDS]
     near = tally.counts_near / tally.lists if tally.lists else None
-    return [name, split, tally.files, tally.papers, *shares, tally.f1, _shown(near, tally.lists)]
+    peer = _shown(tally.share(PEER), tally.measured[PEER])
+    return [name, split, tally.files, tally.papers, *shares, tally.f1, _shown(near, tally.lists), peer]
 
 
 def _shown(share: float | None, count: int) -> str:
@@ -257,6 +285,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--wrong", type=Path, metavar="FILE", help="write what was wrong with files that are looked at"
     )
+    parser.add_argument("--pdftitle", type=Path, metavar="PROGRAM", help="compare titles with this pdftitle")
     add_output_options(parser)
     options = parser.parse_args(arguments)
     tallies, wrong = run(options)
@@ -280,7 +309,10 @@ def main(arguments: list[str] | None = None) -> int:
         bars.append(
             Bar("counts within one, not looked at", unseen.counts_near / unseen.lists, least=LEAST_COUNTS)
         )
-    header = ["kind", "files", "n", "papers", *FIELDS, "references F1", "count within one"]
+    if (theirs := unseen.share(PEER)) is not None:
+        ahead = (unseen.share("title") or 0.0) - theirs
+        bars.append(Bar(f"title: ahead of {PEER}, not looked at", ahead, least=0.0))
+    header = ["kind", "files", "n", "papers", *FIELDS, "references F1", "count within one", PEER]
     reports = [Report("Papers by venue, share right", header, rows, bars), reliability(unseen.confidence)]
     return finish(reports, options)
 
@@ -302,8 +334,9 @@ def run(options: argparse.Namespace) -> tuple[dict[tuple[str, str], Tally], list
             if not isinstance(document, Document):
                 continue
             read = read_paper(document, models, "")
+            title = _peer_title(options.pdftitle, file.body) if options.pdftitle else None
             for kind in (file.kind, "all"):
-                notes = measure(file, document, read, tallies[kind, split])
+                notes = measure(file, document, read, tallies[kind, split], title)
             if file.looked_at:
                 wrong += [f"{file.name}: {note}" for note in notes]
     return {key: tally for key, tally in tallies.items() if tally.files}, wrong
