@@ -227,8 +227,8 @@ def _rejoined(page: PageLines) -> PageLines:
 
 def _split_parts(lines: Sequence[str], index: int) -> tuple[int, int] | None:
     """Return the first and the last line of a town with its post code, if they are not one line already."""
-    line = lines[index]
-    code = _CODE_LINE.fullmatch(line.rstrip(" ,.")) if len(line) <= _MAX_CODE_LINE else None
+    line = lines[index].rstrip(" ,.") if len(lines[index]) <= _MAX_CODE_LINE else ""
+    code = _CODE_LINE.fullmatch(line) if line[-1:].isdecimal() else None
     if code is None or not index:
         return None
     above = lines[index - 1]
@@ -281,8 +281,14 @@ def _labelled_part(above: str, line: str) -> tuple[str, str] | None:
     label, colon, value = line.partition(":")
     if not colon or not value.strip():
         label, value = above, line
-    name = _PART_LABEL.fullmatch(label.strip(" :*")) if len(label) < 30 else None
-    return (name.lastgroup, value.strip()) if name and name.lastgroup else None
+    name = _part_named(label) if len(label) < 30 else None
+    return (name, value.strip()) if name else None
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _part_named(label: str) -> str | None:
+    name = _PART_LABEL.fullmatch(label.strip(" :*"))
+    return name.lastgroup if name else None
 
 
 _STREET_ALONE = re.compile(

@@ -48,7 +48,7 @@ _HIDDEN = re.compile(rb"hidden(?<=\shidden)[\s=>/]")
 _DECOY = re.compile(rb"display: ?none")  # found first, and then the beginning of its element
 _SIGN = re.compile(rb"@(?<=alt=.@)[\"']")  # a picture shows the sign of an e-mail address
 # zero-width characters and soft hyphens break words apart for no reader
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
 
 
 _DIGIT = re.compile(r"\d")
@@ -171,7 +171,8 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
 def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
     """Return the tree of HTML."""
     source = bound_markup(html, media_type).encode("utf-8", "replace")
-    source = _GLUED.sub(b"</span> ", source)
+    if b"</span><span" in source:  # a fixed text is found in a quarter of the time
+        source = _GLUED.sub(b"</span> ", source)
     tree = LexborHTMLParser(source)
     scripts = tree.css('script[type*="ld+json"]') if b"application/ld+json" in source else []
     return ParsedPage(url, source, tree, tuple(node.text() for node in scripts))
@@ -229,7 +230,10 @@ def _starts_span(source: bytes, place: int) -> bool:
 
 
 def _visible(text: str) -> str:
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    if not text.isascii():
+        for sign in _INVISIBLE:  # one after the other: `re` takes ten times as long
+            text = text.replace(sign, "")
+    return text
 
 
 def _placed(text: str) -> tuple[str, ...]:

@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from charset_normalizer import from_bytes
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
-
-if TYPE_CHECKING:  # numpy is loaded with the first large page: `import wayhound` must stay quick
-    import numpy as np
-    from numpy.typing import NDArray
 
 _LABEL = re.compile(r"[\w.:-]{1,40}", re.ASCII)
 # Python has codecs that no page should be able to choose: punycode, unicode_escape.
@@ -231,32 +227,29 @@ _BARRIERS = frozenset("table caption button object applet marquee template svg m
 def limit_markup(html: str) -> str:
     """Return the markup, cut down so that parsing takes time and memory proportional to its length."""
     html = html[:MAX_CHARS]
-    if len(html) <= _PLAIN_CHARS and html.count("<") <= _FEW_TAGS:
+    n_tags = html.count("<")
+    if _has_plain_tags(html, n_tags) and _has_few_attributes(html):
         return html
-    import numpy as np  # noqa: PLC0415
+    return _cut_down(html, max(1, min(30, _MAX_REOPENED // (n_tags + 1))))
+
+
+def _has_plain_tags(html: str, n_tags: int) -> bool:
+    if n_tags <= _FEW_TAGS:
+        return True
+    closed = html.count("</", 0, html.rfind("<"))
+    return n_tags <= _PLAIN_TAGS and n_tags * (n_tags - 2 * closed) <= _PLAIN_REOPENED
+
+
+def _has_few_attributes(html: str) -> bool:
+    return len(html) <= _PLAIN_CHARS or _most_attributes(html) <= _PLAIN_CHARS // 4
+
+
+def _most_attributes(html: str) -> int:
+    """Return a number that no tag's attributes exceed: each begins after white space, a closing quote or a slash."""
+    import numpy as np  # noqa: PLC0415 - with the first large page: `import wayhound` must stay quick
 
     # numbers in an array are counted in an eighth of the time that strings take
     source = np.frombuffer(html.encode("utf-8", "replace"), np.uint8)
-    tags = np.flatnonzero(source == ord("<"))
-    if _is_plain(source, tags):
-        return html
-    return _cut_down(html, max(1, min(30, _MAX_REOPENED // (len(tags) + 1))))
-
-
-def _is_plain(source: NDArray[np.uint8], tags: NDArray[np.intp]) -> bool:
-    import numpy as np  # noqa: PLC0415
-
-    if len(tags) > _FEW_TAGS:
-        closed = np.count_nonzero(source[tags[:-1] + 1] == ord("/"))
-        if len(tags) > _PLAIN_TAGS or len(tags) * (len(tags) - 2 * closed) > _PLAIN_REOPENED:
-            return False
-    return len(source) <= _PLAIN_CHARS or _most_attributes(source) <= _PLAIN_CHARS // 4
-
-
-def _most_attributes(source: NDArray[np.uint8]) -> int:
-    """Return a number that no tag's attributes exceed: each begins after white space, a closing quote or a slash."""
-    import numpy as np  # noqa: PLC0415
-
     is_seen = source > ord(" ")
     words = np.count_nonzero(is_seen[1:] > is_seen[:-1]) + 1
     quotes = np.count_nonzero((source == ord('"')) | (source == ord("'")))
