@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -75,6 +75,8 @@ def index(folder: Path, rebuild: bool) -> None:
               help="With --read-only, the file that takes what visitors send in.")  # fmt: skip
 @click.option("--keep-up", "keep_up_hours", metavar="HOURS", type=click.FloatRange(min=0, min_open=True),
               help="Every so many hours, forage the approved sites again, read new papers and place them.")  # fmt: skip
+@click.option("--count-visits", is_flag=True,
+              help="Count the pages sent by day and kind of page, without addresses; `status` shows them.")  # fmt: skip
 @workers_option()
 def serve(
     papers: tuple[Path, ...],
@@ -88,6 +90,7 @@ def serve(
     read_only: bool,
     inbox: Path | None,
     keep_up_hours: float | None,
+    count_visits: bool,
     workers: int | None,
 ) -> None:
     """Serve the workspace as a portal until Ctrl-C: search, goals, topics, papers and their citations.
@@ -108,6 +111,8 @@ def serve(
         raise UsageError("PAPERS cannot be read into a workspace with --read-only.")
     if read_only and keep_up_hours:
         raise UsageError("--keep-up writes to the workspace, which --read-only does not allow.")
+    if read_only and count_visits:
+        raise UsageError("--count-visits writes to the workspace, which --read-only does not allow.")
     if papers:
         from wayhound.cli.papers_work import take_up_papers  # noqa: PLC0415 - loads the models of papers
 
@@ -125,6 +130,7 @@ def serve(
         read_only=read_only,
         inbox=inbox,
         keeping=keeping,
+        count_visits=count_visits,
     )
 
 
@@ -162,6 +168,7 @@ def serve_portal(
     read_only: bool = False,
     inbox: Path | None = None,
     keeping: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it has no state
+    count_visits: bool = False,
 ) -> None:
     """Serve until Ctrl-C; `keeping` is entered while the portal runs."""
     require_extra("The portal", "portal", *NEEDED)
@@ -180,7 +187,9 @@ def serve_portal(
             err.print("The workspace is only read: the index is served as it is.")
         else:
             updating = Follower(folder, scores=ScoreKeeper(update_index(folder)), on_failure=_warn)
-        settings = _portal_settings(access, name, address), _web_settings(address, rate)
+        portal = _portal_settings(access, name, address)
+        portal = replace(portal, counts_folder=str(folder.absolute()) if count_visits else "")
+        settings = portal, _web_settings(address, rate)
         logging.basicConfig(format="%(message)s")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:

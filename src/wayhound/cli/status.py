@@ -10,6 +10,7 @@ from rich.text import Text
 
 from wayhound.app.forage import Order, has_probabilities
 from wayhound.app.keep_up import read_rounds
+from wayhound.app.visitors import read_counts
 from wayhound.cli.compare import requested_run, since_before
 from wayhound.cli.console import command_for, err, next_steps, out, write_json
 from wayhound.cli.forage_display import closing_table
@@ -24,6 +25,7 @@ from wayhound.wording.runs import (
     format_path,
     format_rendered,
     format_result,
+    format_visitors,
     format_why,
 )
 from wayhound.workspace import Workspace
@@ -44,6 +46,8 @@ def status(folder: Path, goals: bool, run_id: int | None, as_json: bool) -> None
         else:
             _print(workspace, _runs(workspace, run_id))
             for line in (line for done in read_rounds(folder)[-1:] for line in format_kept(done)):
+                out.print(line, markup=False)
+            for line in format_visitors(read_counts(folder)):
                 out.print(line, markup=False)
 
 

@@ -7,10 +7,13 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from wayhound.app.visitors import VisitorCounts
 from wayhound.portal.citations import map_routes
 from wayhound.portal.discovery import discovery_routes, feed_routes, list_routes
 from wayhound.portal.exports import export_routes
@@ -59,6 +62,23 @@ _ROUTES = (
 )
 
 
+class CountedPages:
+    """Middleware that counts the pages that are sent, by kind."""
+
+    def __init__(self, app: ASGIApp, counts: VisitorCounts) -> None:
+        self._app = app
+        self._counts = counts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == HTTPStatus.OK:
+                self._counts.add(scope["path"])
+            await send(message)
+
+        is_page = scope["type"] == "http" and scope["method"] == "GET"
+        await self._app(scope, receive, counted if is_page else send)
+
+
 def make_portal(
     folder: Path | WorkspaceAccess, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
 ) -> FastAPI:
@@ -71,6 +91,7 @@ def make_portal(
     readers = Readers(access)
     slow_readers = Readers(access, SLOW_THREADS, readers.index)
     image_readers = Readers(access, 1, readers.index)
+    counts = VisitorCounts(Path(settings.counts_folder)) if settings.counts_folder else None
     portal = Portal(settings, readers, slow_readers, image_readers, make_pages(settings), buckets)
 
     @asynccontextmanager
@@ -81,6 +102,8 @@ def make_portal(
         try:
             yield
         finally:
+            if counts:
+                counts.write()
             for pool in (readers, slow_readers, image_readers):
                 pool.close()
 
@@ -88,6 +111,10 @@ def make_portal(
     app = make_app(
         settings.name, ABOUT, portal.pages, limits, lifespan, buckets, known_page=portal.known_page
     )
+    if counts:
+        app.add_middleware(
+            CountedPages, counts=counts
+        )  # around all others, so that kept pages are counted too
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app

@@ -59,6 +59,7 @@ class PortalSettings:
     allow_private: bool = False
     submissions_per_hour: float = 20.0
     query_log: str = ""  # a file to keep the queries of visitors in; empty: none is kept
+    counts_folder: str = ""  # where pages are counted by kind; empty: they are not
 
 
 @dataclass

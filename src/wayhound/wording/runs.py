@@ -97,6 +97,15 @@ def format_kept(done: KeptRound) -> Iterator[str]:
         yield f"  {step.command}: {step.message or ('done.' if not step.code else f'failed (exit code {step.code}).')}"
 
 
+def format_visitors(counts: Mapping[str, Mapping[str, int]], days: int = 7) -> Iterator[str]:
+    """Yield a line on the pages that the portal sent on each of the last days."""
+    for day, kinds in list(counts.items())[-days:]:
+        parts = ", ".join(
+            f"{number:,} {kind}" for kind, number in sorted(kinds.items(), key=lambda pair: -pair[1])
+        )
+        yield f"Portal, pages sent on {day}: {parts}."
+
+
 def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
     """Return `3 of 3 sites done, 60 pages, 7 goals on 2 sites.`, and how many sites returned no page."""
     summaries = list(sites)
