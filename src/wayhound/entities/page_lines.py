@@ -171,7 +171,7 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
 def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
     """Return the tree of HTML."""
     source = bound_markup(html, media_type).encode("utf-8", "replace")
-    if b"</span><span" in source:  # a fixed text is found in a quarter of the time
+    if b"</span><span" in source:  # a fixed text is found in half of the time
         source = _GLUED.sub(b"</span> ", source)
     tree = LexborHTMLParser(source)
     scripts = tree.css('script[type*="ld+json"]') if b"application/ld+json" in source else []
@@ -231,7 +231,7 @@ def _starts_span(source: bytes, place: int) -> bool:
 
 def _visible(text: str) -> str:
     if not text.isascii():
-        for sign in _INVISIBLE:  # one after the other: `re` takes ten times as long
+        for sign in _INVISIBLE:  # one after the other: a pattern of all takes nearly twice as long
             text = text.replace(sign, "")
     return text
 
