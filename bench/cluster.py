@@ -40,7 +40,7 @@ from random import Random
 from typing import Any
 
 import wayhound
-from bench.report import Bar, Report, add_output_options, finish
+from bench.report import Bar, Report, add_output_options, add_resume_options, finish
 from bench.scale_sim import server_cpu
 from tests.object_store import ObjectStoreServer, object_store, why_no_object_store
 from tests.postgres_server import PostgresServer, postgres_server, why_not
@@ -803,13 +803,7 @@ def main() -> int:
     parser.add_argument("--partition", type=float, default=90.0, help="seconds; 0: none")
     parser.add_argument("--loopback", action="store_true", help="make no network namespaces")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--resume",
-        type=Path,
-        metavar="FILE",
-        help="add to the runs in FILE, which becomes one line longer for each",
-    )
-    parser.add_argument("--minutes", type=float, help="begin no run after so many")
+    add_resume_options(parser, "runs")
     add_output_options(parser)
     arguments = parser.parse_args()
     if reason := why_not() or why_no_object_store():

@@ -28,7 +28,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
-from bench.report import Bar, Report, add_output_options, finish
+from bench.report import Bar, Report, add_output_options, add_resume_options, finish
 from wayhound.errors import ArchiveError
 from wayhound.visit import ArchiveRef
 from wayhound.workspace import DATABASE_NAME, Workspace
@@ -242,13 +242,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1_000, help="kills")
     parser.add_argument("--pauses", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--resume",
-        type=Path,
-        metavar="FILE",
-        help="add to the forages in FILE, which becomes one line longer for each",
-    )
-    parser.add_argument("--minutes", type=float, help="begin no forage after so many")
+    add_resume_options(parser, "forages")
     arguments = parser.parse_args()
     return finish(_measured(arguments), arguments)
 

@@ -61,6 +61,17 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
 
 
+def add_resume_options(parser: argparse.ArgumentParser, runs: str) -> None:
+    """Add `--resume FILE` and `--minutes N` to a bench whose runs take longer together than one call of it may."""
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help=f"add to the {runs} in FILE, which becomes one line longer for each",
+    )
+    parser.add_argument("--minutes", type=float, help=f"begin none of the {runs} after so many")
+
+
 def add_data_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     default = os.environ.get("WAYHOUND_DATA")
     parser.add_argument(

@@ -13,7 +13,7 @@ from wayhound.archive.reader import ArchiveReader
 from wayhound.archive.writer import repair
 from wayhound.visit import ArchiveRef
 
-KILLS = 25
+KILLS = 10
 
 WRITER = """
 import os, random, sys

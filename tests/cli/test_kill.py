@@ -23,8 +23,8 @@ from wayhound.visit import ArchiveRef
 SITES = ["a.localhost", "b.localhost", "c.localhost"]
 PAGES = 400  # on each site
 BUDGET = 130  # of which so many are fetched
-KILLS = 25
-KILLS_AGAIN = 6  # of a second run,
+KILLS = 8  # `bench.kills` has a thousand
+KILLS_AGAIN = 3  # of a second run,
 BUDGET_AGAIN = 40  # which fetches so many
 WAYHOUND = [sys.executable, "-m", "wayhound"]
 

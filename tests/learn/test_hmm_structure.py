@@ -111,12 +111,12 @@ def test_merging_loses_no_counts_and_mixes_no_classes(labels: list[Ints], n_gaps
 @settings(deadline=None)
 def test_the_cost_of_a_merge_is_the_likelihood_that_it_loses(labels: list[Ints]) -> None:
     structure = merge_neighbours(maximally_specific(labels))
-    before = log_likelihood(structure)
-    for _, one, other in _MergeSearch(structure)._queue:
+    before, search = log_likelihood(structure), _MergeSearch(structure)
+    for _, one, other in search._queue:
         groups = np.arange(structure.n_states)
         groups[other] = one
         after = log_likelihood(structure.merged(np.unique(groups, return_inverse=True)[1]))
-        assert _MergeSearch(structure).loss(one, other) == pytest.approx(before - after, abs=1e-9)
+        assert search.loss(one, other) == pytest.approx(before - after, abs=1e-9)
 
 
 def test_the_path_of_merges_goes_down_one_state_at_a_time_to_one_a_class() -> None:

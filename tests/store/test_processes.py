@@ -21,7 +21,7 @@ from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits
 
 ROOT = Path(__file__).parents[2]
-KILLS = 25
+KILLS = 10
 
 
 @pytest.fixture(params=["file", "server"])
