@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.page import Page
-from wayhound.paths.concepts import ConceptLexicon, strip_accents, web_concepts
+from wayhound.paths.concepts import ConceptLexicon, page_contents, strip_accents, web_concepts
 from wayhound.paths.traits import ReachedPage, without_language
 from wayhound.text.words import words
 
@@ -28,6 +28,24 @@ def named(text: str) -> frozenset[str]:
 )  # fmt: skip
 def test_a_concept_is_named_in_many_languages(text: str, concept: str) -> None:
     assert concept in named(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Gegründet wurde die Firma", "founded"), ("会社は東京に設立", "founded"), ("Nuestra misión", "founded"),
+        ("Wir bieten Beratung", "offer"), ("мы предлагаем решения", "offer"), ("finansowany przez", "funding"),
+        ("Il a obtenu son doctorat", "biography"), ("研究方向", "biography"), ("Kliknij plik", "steps"),
+        ("majoitus ja ravintolat", "stay"), ("Geschäftsführerin", "position"),
+        ("Die Sprecherin sagte heute", "said"), ("Τηλέφωνο", "telephone"),
+    ],
+)  # fmt: skip
+def test_the_contents_of_a_text_are_found_in_many_languages(text: str, content: str) -> None:
+    assert content in page_contents().named_by(words(text))
+
+
+def test_a_sentence_about_none_of_them_has_no_contents() -> None:
+    assert not page_contents().named_by(words("the quick brown fox jumps over the lazy dog"))
 
 
 @pytest.mark.parametrize(
