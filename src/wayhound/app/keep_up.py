@@ -144,9 +144,8 @@ class KeepUp:
 
         if not path.exists() or not path.read_text("utf-8").strip():
             return []
-        now = (
-            time.time() + self.every_seconds / 2
-        )  # a site foraged late in its round is due in time all the same
+        # half a round later: a site that was foraged late in its round is due in time all the same
+        now = time.time() + self.every_seconds / 2
         with Workspace.open(self.folder) as workspace:
             finds = {
                 start: workspace.stores.forage.finds(start, _JUDGED_FORAGES)

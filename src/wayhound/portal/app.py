@@ -112,9 +112,8 @@ def make_portal(
         settings.name, ABOUT, portal.pages, limits, lifespan, buckets, known_page=portal.known_page
     )
     if counts:
-        app.add_middleware(
-            CountedPages, counts=counts
-        )  # around all others, so that kept pages are counted too
+        # around all other middleware, so that pages made before are counted too
+        app.add_middleware(CountedPages, counts=counts)
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app
