@@ -204,3 +204,21 @@ def test_all_processes_of_a_machine_share_the_folder_of_a_workspace(
     one, other = Config(archive="s3://one/x"), Config(archive="s3://one/y")
     assert node_folder(one) == node_folder(one) != node_folder(other)
     assert node_folder(one).is_relative_to(tmp_path)
+
+
+@pytest.mark.parametrize(("has_token", "mode"), [(True, "token"), (False, None)])
+def test_the_token_of_a_cluster_is_sent_if_this_machine_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_token: bool, mode: str | None
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    if has_token:
+        (tmp_path / ".ray").mkdir()
+        (tmp_path / ".ray" / "auth_token").write_text("0" * 64)
+    found = subprocess.run(
+        [sys.executable, "-c", "import os; from wayhound.app.cluster import _ray; _ray(); "
+         "print(os.environ.get('RAY_AUTH_MODE'))"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert found.stdout.strip() == str(mode)

@@ -17,6 +17,7 @@ import os
 import resource
 import socket
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -376,12 +377,19 @@ def _worker_lost(host: str, error: BaseException) -> WayhoundError:
 
 
 def _ray() -> Any:
-    os.environ.update({name: os.environ.get(name, value) for name, value in _RAY_SETTINGS.items()})
+    settings = _RAY_SETTINGS | ({"RAY_AUTH_MODE": "token"} if _has_token() else {})
+    os.environ.update({name: os.environ.get(name, value) for name, value in settings.items()})
     try:
         import ray  # noqa: PLC0415 - half a second, and only where it was asked for
     except ImportError:
         raise MissingExtra("A cluster", "Ray", "cluster") from None
     return ray
+
+
+def _has_token() -> bool:
+    """Return True if this machine has the token of a cluster: the client of Ray 2.60 sends it only if it is told to."""
+    named = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+    return (Path.home() / ".ray" / "auth_token").exists() or any(name in os.environ for name in named)
 
 
 def connect(options: ClusterOptions) -> Any:
@@ -393,7 +401,8 @@ def connect(options: ClusterOptions) -> Any:
             _start_here(ray, quiet)
         else:
             _probe(options.address)
-            ray.init(address=options.address, **quiet)
+            with warnings.catch_warnings(action="ignore"):  # what went wrong is said below
+                ray.init(address=options.address, **quiet)
     except (ConnectionError, TimeoutError, RuntimeError, ValueError) as error:
         raise _no_cluster(options.address, str(error)) from None
     return ray
