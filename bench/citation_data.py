@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench.pdf import unpacked
 from wayhound.app.papers.grouping import citation_of_reference
 from wayhound.app.papers.models import WorkspaceModels
 from wayhound.citations.citation import Citation
@@ -78,13 +79,14 @@ def _bibliography(path: Path) -> Iterator[Citation]:
 
 @dataclass(frozen=True, slots=True)
 class MixedReferences:
-    """The references of PDFs, and the file that each is from; those of the work `-` do not count."""
+    """The references of PDFs, and the file that each is from; those of the work `-` do not count.
+
+    `other` are files of the table that are missing, or whose list was cut into another number of references.
+    """
 
     labelled: Labelled
     files: list[str]
-    other: list[
-        str
-    ]  # files of the table that are missing, or whose list was cut into another number of references
+    other: list[str]
 
 
 def read_mixed(data: Path, folder: Path) -> MixedReferences:
@@ -106,9 +108,7 @@ def read_mixed(data: Path, folder: Path) -> MixedReferences:
 
 
 def _digest(path: Path) -> str:
-    body = path.read_bytes()
-    body = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
-    return hashlib.sha256(body).hexdigest()[:12]
+    return hashlib.sha256(unpacked(path.read_bytes())).hexdigest()[:12]
 
 
 def _add_mixed(

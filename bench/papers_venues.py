@@ -10,7 +10,6 @@ its digest is even: rules are written by looking at these, and the bars are for 
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import re
 import subprocess
@@ -22,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.latex_gold import PaperGold, gold_of
-from bench.pdf import described, plain
+from bench.pdf import described, plain, unpacked
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.papers.models import WorkspaceModels
 from wayhound.documents.document import Document
@@ -100,7 +99,7 @@ def find_files(folder: Path) -> Iterator[VenueFile]:
                 source = min(candidates, key=lambda other: _distance(other, path), default=None)
                 if source is None or _distance(source, path) > 3:
                     continue
-                body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                body = unpacked(path.read_bytes())
                 digest = hashlib.sha256(body).hexdigest()
                 if digest not in seen and (gold := gold_of(source)).title:
                     seen.add(digest)

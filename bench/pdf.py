@@ -318,12 +318,16 @@ def _outcome(read: Document | Unread, models: PaperModels) -> str:
     return read.reason
 
 
+def unpacked(body: bytes) -> bytes:
+    """Return the content of a file that may be packed by gzip, as those of documentation are."""
+    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+
+
 def postscript_files(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the PostScript files below a folder with the name of the program that made them, each content once."""
     bodies = dict.fromkeys(path.read_bytes() for path in sorted(folder.rglob("*.ps*")) if path.is_file())
     for body in bodies:
-        head = (gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body)[:5_000]
-        creator = re.search(rb"%%Creator:\W*([A-Za-z]\w+)", head)
+        creator = re.search(rb"%%Creator:\W*([A-Za-z]\w+)", unpacked(body)[:5_000])
         yield creator[1].decode().lower() if creator else "not named", body
 
 

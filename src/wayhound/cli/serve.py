@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -187,9 +187,8 @@ def serve_portal(
             err.print("The workspace is only read: the index is served as it is.")
         else:
             updating = Follower(folder, scores=ScoreKeeper(update_index(folder)), on_failure=_warn)
-        portal = _portal_settings(access, name, address)
-        portal = replace(portal, counts_folder=str(folder.absolute()) if count_visits else "")
-        settings = portal, _web_settings(address, rate)
+        counts_folder = str(folder.absolute()) if count_visits else ""
+        settings = _portal_settings(access, name, address, counts_folder), _web_settings(address, rate)
         logging.basicConfig(format="%(message)s")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # the same end as by Ctrl-C
         try:
@@ -253,7 +252,9 @@ def _cores() -> int:
     return min(MAX_WORKERS, len(os.sched_getaffinity(0)))
 
 
-def _portal_settings(access: WorkspaceAccess, name: str, address: PortalAddress) -> PortalSettings:
+def _portal_settings(
+    access: WorkspaceAccess, name: str, address: PortalAddress, counts_folder: str
+) -> PortalSettings:
     from wayhound.portal.portal import PortalSettings  # noqa: PLC0415
 
     with access.open() as workspace:
@@ -261,7 +262,13 @@ def _portal_settings(access: WorkspaceAccess, name: str, address: PortalAddress)
         keeps_queries = workspace.config.facts.query_log and not workspace.read_only
         query_log = str(workspace.query_log_file) if keeps_queries else ""
     return PortalSettings(
-        name, address.public_url, agent.contact, agent.name, fetch.allow_private, query_log=query_log
+        name,
+        address.public_url,
+        agent.contact,
+        agent.name,
+        fetch.allow_private,
+        query_log=query_log,
+        counts_folder=counts_folder,
     )
 
 
