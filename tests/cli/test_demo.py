@@ -59,10 +59,17 @@ def test_papers_that_were_found_are_read_and_cited(demo: tuple[Path, str, str]) 
     assert "Physics" in said
 
 
+def test_facts_of_companies_are_shown_as_a_table(demo: tuple[Path, str, str]) -> None:
+    _, _, said = demo
+    row = next(line for line in said.splitlines() if line.startswith("Larkin Lanterns"))
+    assert "info@lanterns.example" in row
+    assert "555-0190" in row
+
+
 def test_the_portal_answers_for_every_kind_of_page(demo: tuple[Path, str, str]) -> None:
     _, told, _ = demo
     asked = re.findall(r"^  (\d+)  (/\S*)$", told, re.MULTILINE)
-    assert len(asked) == 12
+    assert len(asked) == 13
     assert {status for status, _ in asked} == {"200"}
 
 

@@ -120,6 +120,20 @@ def test_one_command_goes_from_a_table_to_a_table(firms: Firms) -> None:
     assert "<f>" not in sheet
 
 
+def test_without_a_file_the_facts_of_this_run_are_printed(
+    foraged: Firms, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Facts alone are on stdout: neither the goals, nor facts of sites that other runs visited."""
+    command = ["forage", foraged.sites[1], "-w", str(foraged.workspace), "--facts", "contact", "--delay", "0"]
+    capfdbinary.readouterr()
+    assert run([*command, "--allow-private"]) == 0
+    (bolt,) = csv.DictReader(capfdbinary.readouterr().out.decode().splitlines())
+    assert (bolt["email"], bolt["site"]) == ("office@bolt.org", foraged.sites[1])
+    assert run([*command, "--allow-private", "--json"]) == 0
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    assert json.loads(line) == bolt
+
+
 def test_the_table_in_the_readme_is_what_the_command_writes(tmp_path: Path) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     shown = readme.partition("```csv\n")[2].partition("```")[0]

@@ -37,12 +37,14 @@ class FactRow:
 
 
 def fact_rows(workspace: Workspace, wanted: Wanted, run_id: int | None = None) -> list[FactRow]:
-    """Return a row for each description of a kind, with corrections, in order of key."""
+    """Return a row for each description of a kind, with corrections, in order of key; of a run, those of its sites."""
     store = workspace.stores.facts
     corrections = store.corrections(wanted.kind.kind)
     outcomes = store.outcomes(run_id)
     rows = []
     for site, _, plain in store.descriptions(wanted.kind.kind):
+        if run_id is not None and site not in outcomes:
+            continue
         description = corrected(plain, corrections.get(plain.key, {}))
         values: dict[str, list[Claim]] = {}
         for claim in description.claims:

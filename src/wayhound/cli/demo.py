@@ -48,9 +48,9 @@ def demo(folder: Path, port: int, by_hand: bool) -> None:
                 _chapter("Train: learn from these clicks what leads to a paper")
                 steps.train_model(workspace)
                 _chapter("Forage: eight departments, five of them never seen, 90 pages each")
-                steps.forage_sites(workspace, web, server, steps.DEPARTMENTS)
-                _chapter("Forage without teaching: contact pages of six companies, by keywords")
-                steps.forage_sites(workspace, web, server, steps.COMPANIES)
+                steps.forage_departments(workspace, web, server)
+                _chapter("Facts without teaching: e-mail, phone and address of six companies")
+                steps.find_contacts(workspace, web, server)
                 _chapter("Relations: the actors of all films of a catalogue, from one example")
                 steps.extract_relations(workspace, web, server)
                 _chapter("Papers: titles, authors, abstracts and references")
@@ -59,7 +59,7 @@ def demo(folder: Path, port: int, by_hand: bool) -> None:
                 steps.fill_topics(workspace)
         if not by_hand:
             _seal(folder)
-        _chapter("Serve: a portal over papers, contact pages and films")
+        _chapter("Serve: a portal over papers, companies and films")
         steps.show_portal(folder, port)
 
 

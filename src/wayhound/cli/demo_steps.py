@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from urllib.parse import quote
 
+from rich.table import Table
+from rich.text import Text
+
 from wayhound.app.chains import LinkChains
-from wayhound.app.forage import Order, open_run
+from wayhound.app.fact_tables import fact_rows
+from wayhound.app.facts import CONTACT, extract_facts, parse_wanted
+from wayhound.app.forage import Order, complete_order, open_run
 from wayhound.app.papers.adding import AddedFile, Intake, fetched_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.parallel import n_cores
@@ -133,26 +137,8 @@ def _print_plain(line: str) -> None:
 
 DELAY_SECONDS = 0.02  # this machine is its own host
 GOALS_SHOWN = 8  # of each forage, before the rest is only counted
-CONTACT_WORDS = ("contact", "kontakt", "contacto", "impressum", "visit")
-
-
-@dataclass(frozen=True, slots=True)
-class SampleForage:
-    """One forage of the demo: the kind of sites, the sample web's label of the wanted pages, and the order."""
-
-    kind: str
-    label: str
-    order: Order
-    budget: int
-
-
-DEPARTMENTS = SampleForage("department", "publication", Order(strategy="adaptive", take_files=True), 90)
-COMPANIES = SampleForage(
-    "company",
-    "contact",
-    Order(strategy="best-first", keywords=CONTACT_WORDS, goal="|".join(map(re.escape, CONTACT_WORDS))),
-    20,
-)
+BUDGET = 90
+PAPERS_ORDER = Order(strategy="adaptive", take_files=True)
 
 
 def train_model(workspace: Workspace) -> None:
@@ -161,39 +147,62 @@ def train_model(workspace: Workspace) -> None:
     err.print(labels_table(report))
 
 
-def forage_sites(workspace: Workspace, web: SampleWeb, server: SampleServer, forage: SampleForage) -> None:
-    """Forage the sample sites of one kind, and compare the goals with the sample web's own labels."""
-    sites = [Site(normalise(seed)) for seed in server.seeds() if _kind(web, seed) == forage.kind]
-    fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=DELAY_SECONDS)
-    config = replace(workspace.config, fetch=fetch)
-    run = open_run(workspace, forage.order, RunLimits(forage.budget), sites, time.time())
+def forage_departments(workspace: Workspace, web: SampleWeb, server: SampleServer) -> None:
+    """Forage the sample departments, and compare the goals with the sample web's own labels."""
     goals: list[Visit] = []
 
     def keep(visit: Visit) -> None:
-        if visit.tier == "goal" or visit.is_goal:
+        if visit.tier == "goal":
             goals.append(visit)
             if len(goals) <= GOALS_SHOWN:
                 write_line(f"{visit.url}  {visit.title}")
 
-    asyncio.run(forage_with_display(workspace, run, config, 1, keep))
+    run_id = _forage(workspace, PAPERS_ORDER, _sites_of_kind(web, server, "department"), keep)
     if len(goals) > GOALS_SHOWN:
         err.print(f"… and {len(goals) - GOALS_SHOWN} more")
-    err.print(closing_table(workspace.stores.forage.sites(run.id)))
-    err.print(_verdict(goals, _labelled_pages(web, server, forage)))
+    err.print(closing_table(workspace.stores.forage.sites(run_id)))
+    err.print(_verdict(goals, _labelled_pages(web, server)))
 
 
-def _kind(web: SampleWeb, seed: str) -> str:
-    site = web.site(seed.split("/")[2])
-    return site.kind if site else ""
+def find_contacts(workspace: Workspace, web: SampleWeb, server: SampleServer) -> None:
+    """Forage the sample companies until their e-mail, phone and address are found, and print these as a table."""
+    order = complete_order(workspace, Order(strategy="", facts=CONTACT))
+    run_id = _forage(workspace, order, _sites_of_kind(web, server, "company"), lambda _: None)
+    wanted = parse_wanted(workspace, CONTACT)
+    extract_facts(workspace, wanted, run_id=run_id)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("name", *wanted.fields, "pages"):
+        table.add_column(
+            name, justify="right" if name == "pages" else "left", no_wrap=name in ("email", "phone")
+        )
+    for row in fact_rows(workspace, wanted, run_id):
+        facts = ["\n".join(row.texts(name)) or "–" for name in ("name", *wanted.fields)]
+        table.add_row(*map(Text, facts), str(row.requests))
+    err.print(table)
 
 
-def _labelled_pages(web: SampleWeb, server: SampleServer, forage: SampleForage) -> Mapping[str, str]:
+def _forage(workspace: Workspace, order: Order, sites: list[Site], on_goal: Callable[[Visit], None]) -> int:
+    """Run an order on sample sites, and return the number of the run."""
+    fetch = replace(workspace.config.fetch, allow_private=True, delay_seconds=DELAY_SECONDS)
+    config = replace(workspace.config, fetch=fetch)
+    run = open_run(workspace, order, RunLimits(BUDGET), sites, time.time())
+    asyncio.run(forage_with_display(workspace, run, config, 1, on_goal))
+    return run.id
+
+
+def _sites_of_kind(web: SampleWeb, server: SampleServer, kind: str) -> list[Site]:
+    hosts = {site.host for site in web.sites if site.kind == kind}
+    return [Site(normalise(seed)) for seed in server.seeds() if seed.split("/")[2].split(":")[0] in hosts]
+
+
+def _labelled_pages(web: SampleWeb, server: SampleServer) -> Mapping[str, str]:
+    """Return the host of each page of a paper, by URL."""
     return {
         normalise(f"http://{site.host}:{server.port}{path}"): site.host
         for site in web.sites
-        if site.kind == forage.kind
+        if site.kind == "department"
         for path, label in site.labels().items()
-        if label == forage.label
+        if label == "publication"
     }
 
 
@@ -278,10 +287,11 @@ def _pages(address: str) -> list[str]:
     """Return paths of every kind of page, found as a visitor would find them."""
     paper = _first_hit(address, "type:paper", "&sort=cited")
     contact = _first_hit(address, "type:page contact")
+    company = _first_hit(address, "type:organisation lanterns")
     topic = json.loads(_get(address + "index.json")[1])["topics"][0]["url"].lstrip("/")
-    searches = [f"search?q={quote(query)}" for query in ("limits OR theory", "type:page contact")]
+    searches = [f"search?q={quote(query)}" for query in ("limits OR theory", "type:organisation")]
     machines = ["submit", "about", "search.atom", "oai?verb=Identify"]
-    return ["", *searches, topic, contact, paper, f"{paper}/map", f"{paper}.bib", *machines]
+    return ["", *searches, topic, contact, company, paper, f"{paper}/map", f"{paper}.bib", *machines]
 
 
 def _first_hit(address: str, query: str, more: str = "") -> str:

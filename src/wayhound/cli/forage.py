@@ -40,6 +40,7 @@ from wayhound.errors import UsageError
 from wayhound.site import Site
 from wayhound.store.goals import FoundGoal
 from wayhound.visit import Visit
+from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
 
@@ -157,7 +158,8 @@ def forage(
     with the same SITES resumes what was stopped, for whatever reason; other SITES are another run. With --again,
     finished sites are foraged once more, and pages that have not changed are not sent again. Goals are printed as
     they are found; those of a taught model when their site ends, since all its pages together decide. Pages that may
-    be goals are counted as likely.
+    be goals are counted as likely. With --facts, the facts are printed at the end instead, or written to the file of
+    --out.
 
     \b
     wayhound forage sites.txt --budget 30            look for what was taught
@@ -197,14 +199,15 @@ def forage(
         if into is None and (table := own_table(sites)):
             workspace.stores.forage.keep_list(run.id, table.headings, table.rows)
         warn_about(workspace, run, len(requested))
-        show = _goal_printer(as_json)
+        # a table of facts is alone on stdout
+        show = _goal_printer(as_json) if path or not order.facts else lambda _: None
         # answers change which pages are goals, so these are printed when nothing more is asked
         on_goal = show if not run.limits.questions else lambda _: None
         stopped = asyncio.run(forage_with_display(workspace, run, config, workers, on_goal, places))
         for goal in workspace.stores.goals.goals(run.id) if run.limits.questions else ():
             show(goal)
         if order.facts:
-            _write_facts(workspace, order.facts, sites, path, run.id)
+            _write_facts(workspace, order.facts, sites, path, run.id, as_json=as_json)
         fetched = conclude(workspace, run, stopped=stopped, new_run=new_run)
     if stopped:
         raise SystemExit(130)
@@ -212,18 +215,22 @@ def forage(
 
 
 def _write_facts(
-    workspace: Workspace, facts: str, sites: Sequence[str], path: Path | None, run_id: int
+    workspace: Workspace, facts: str, sites: Sequence[str], path: Path | None, run_id: int, *, as_json: bool
 ) -> None:
-    """Extract the facts of a run, and write them beside the table of sites, if there is one."""
+    """Extract the facts of a run, and write them beside the table of sites, if there is one.
+
+    Without a path they go to stdout, as CSV or as JSON lines.
+    """
     from wayhound.app.facts import parse_wanted  # noqa: PLC0415
     from wayhound.cli.extract import format_by_ending, run_extraction, write_table  # noqa: PLC0415
 
     wanted = parse_wanted(workspace, facts)
     run_extraction(workspace, wanted, run_id)
+    table = next((Path(name) for name in sites if Path(name).is_file()), None)
+    file_format = "jsonl" if as_json and path is None else format_by_ending(path)
+    rows = write_table(workspace, wanted, table, path, file_format, run_id)
     if path is not None:
-        tables = [Path(name) for name in sites if Path(name).is_file()]
-        rows = write_table(workspace, wanted, next(iter(tables), None), path, format_by_ending(path), run_id)
-        err.print(f"{rows:,} rows in {path}", markup=False)
+        err.print(f"{count(rows, 'row')} in {path}", markup=False)
 
 
 @click.command(hidden=True)
