@@ -141,14 +141,6 @@ def test_a_file_is_never_written_in_another_format_than_its_name_promises(
     assert run(["export", "goals", "-w", "mine", "--out", name, "--format", "jsonl"]) == 0
 
 
-def test_commands_on_trails_load_no_library_for_models() -> None:
-    told = (
-        "import sys, wayhound.cli.trails; print([name for name in ('numpy', 'scipy') if name in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
-    assert ran.stdout.strip() == "[]"
-
-
 def test_a_training_says_in_a_sentence_how_well_it_went(
     trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

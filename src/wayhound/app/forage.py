@@ -28,7 +28,6 @@ from wayhound.forage.scorer import GoalPattern, Scorer, StrategyInput, file_kind
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.media import accepted_types
 from wayhound.net.browser import find_browser
-from wayhound.net.http import ACCEPTED_TYPES, Agent, HttpFetcher, Timeouts
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
 from wayhound.plugins import SCORERS as PLUGIN_SCORERS
@@ -40,6 +39,7 @@ from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
+    from wayhound.net.http import HttpFetcher
     from wayhound.net.rendering import BrowserFetcher
     from wayhound.paths.spiders import TrainedModel
 
@@ -599,6 +599,8 @@ def _limits(order: Order, limits: RunLimits) -> ForageLimits:
 
 def make_fetcher(config: Config, files: Sequence[str] = ()) -> HttpFetcher:
     """Return the fetcher that the settings describe; it also accepts these kinds of files, and larger ones."""
+    from wayhound.net.http import ACCEPTED_TYPES, Agent, HttpFetcher, Timeouts  # noqa: PLC0415 - it loads aiohttp
+
     fetch = config.fetch
     return HttpFetcher(
         Agent(config.agent.name, contact=config.agent.contact),
@@ -625,6 +627,7 @@ def make_renderer(config: Config, fetcher: HttpFetcher) -> BrowserFetcher | None
     """
     if config.fetch.render == "never":
         return None
+    from wayhound.net.http import Agent  # noqa: PLC0415 - it loads aiohttp
     from wayhound.net.rendering import BrowserFetcher  # noqa: PLC0415 - most sites need none
 
     if not renders_pages(config):

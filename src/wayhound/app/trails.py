@@ -19,10 +19,6 @@ from wayhound.fetched import Fetched
 from wayhound.files import atomic_file
 from wayhound.paths.trail_check import Remark, check_trails
 from wayhound.paths.trail_file import read_trails, write_trails
-from wayhound.samples import sample_web
-from wayhound.samples.builder import SamplePage
-from wayhound.samples.university import UniversitySite
-from wayhound.samples.web import SampleSite
 from wayhound.store.trails import AddedTrails
 from wayhound.trail import Trail
 from wayhound.visit import ArchiveRef
@@ -30,6 +26,9 @@ from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
     from wayhound.app.evaluate.world import World
+    from wayhound.samples.builder import SamplePage
+    from wayhound.samples.university import UniversitySite
+    from wayhound.samples.web import SampleSite
 
 OnSkip = Callable[[str], None]
 """Called with the name of a site that has no goal to make trails to."""
@@ -113,6 +112,8 @@ def make_trails(
 
 def sample_worlds(names: Sequence[str]) -> list[World]:
     """Return sites of the sample web as closed worlds. Raises UsageError for a name that it does not have."""
+    from wayhound.samples import sample_web  # noqa: PLC0415 - only these trails need it
+
     web = sample_web()
     known: tuple[SampleSite | UniversitySite, ...] = (*web.sites, *web.universities)
     sites = {site.name: site for site in known}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from wayhound.app.teach.teaching import Taught
 from wayhound.store.trails import AddedTrails, KeptTrail, TrailChange
 from wayhound.wording.quantities import count
+
+if TYPE_CHECKING:
+    from wayhound.app.teach.teaching import Taught
 
 
 def format_keys(*, free: bool) -> str:
