@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Set in many containers. Without bytecode, each of the hundreds of processes that tests start compiles Wayhound anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo teach-demo docs test test-lowest test-newest lint types layers pytest bench mutants fuzz kills soak lock install clean \
 	browser postgres help

@@ -6,20 +6,25 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import wayhound
 
 ROOT = Path(wayhound.__file__).parent
-MODULES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))}
 
 MAX_CLASS_LINES = 300
 MAX_METHODS = 20
 MAX_POSITIONAL_ARGUMENTS = 6
 
 
+@cache
+def modules() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+
+
 def nodes(kind: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
-    for path, tree in MODULES.items():
+    for path, tree in modules().items():
         for node in ast.walk(tree):
             if isinstance(node, kind):
                 yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", node
@@ -60,7 +65,7 @@ def test_docstrings_open_with_a_verb_or_a_noun() -> None:
 
 def test_a_class_name_means_one_class() -> None:
     places = defaultdict(list)
-    for path, tree in MODULES.items():
+    for path, tree in modules().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(ROOT)))
@@ -68,10 +73,10 @@ def test_a_class_name_means_one_class() -> None:
 
 
 def test_every_package_says_what_lives_there_and_what_does_not() -> None:
-    packages = [path for path in MODULES if path.name == "__init__.py"]
+    packages = [path for path in modules() if path.name == "__init__.py"]
     short = [
         str(path.relative_to(ROOT))
         for path in packages
-        if len((ast.get_docstring(MODULES[path]) or "").splitlines()) < 2
+        if len((ast.get_docstring(modules()[path]) or "").splitlines()) < 2
     ]
     assert not short

@@ -7,10 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from sklearn.decomposition import TruncatedSVD
-from sklearn.metrics import adjusted_rand_score
-from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import KNeighborsClassifier
 
 from tests.learn.estimator_checks import EstimatorCase, check_estimator
 from wayhound.learn.arrays import Floats
@@ -52,6 +48,8 @@ def test_clusters_keep_the_contract_of_estimators(em: bool) -> None:
 
 
 def test_cosines_in_the_space_are_those_of_a_truncated_svd() -> None:
+    from sklearn.decomposition import TruncatedSVD
+
     space = LatentSpace(6).fit(COUNTS)
     theirs = TruncatedSVD(6, algorithm="arpack", random_state=0).fit_transform(space._weighted(COUNTS))
     ours = space.transform(COUNTS)
@@ -79,6 +77,8 @@ def test_the_rank_is_lowered_to_what_the_documents_allow() -> None:
 
 
 def test_clear_clusters_are_found() -> None:
+    from sklearn.metrics import adjusted_rand_score
+
     rows, truth = blobs()
     for em in (True, False):
         found = Clusters(3, em=em).fit(rows, np.random.default_rng(0))
@@ -86,6 +86,8 @@ def test_clear_clusters_are_found() -> None:
 
 
 def test_em_never_lowers_the_likelihood_and_ends_like_that_of_scikit_learn() -> None:
+    from sklearn.mixture import GaussianMixture
+
     rows = np.random.default_rng(5).normal(size=(80, 3)) + np.repeat([[0, 0, 0], [3, 0, 0]], 40, axis=0)
     ours = Clusters(2, max_iterations=300).fit(rows, np.random.default_rng(0))
     assert np.all(np.diff(ours.log_likelihoods_) > -1e-9)
@@ -96,6 +98,8 @@ def test_em_never_lowers_the_likelihood_and_ends_like_that_of_scikit_learn() -> 
 
 
 def test_neighbours_vote_as_in_scikit_learn() -> None:
+    from sklearn.neighbors import KNeighborsClassifier
+
     rows, _ = blobs(k=3)
     found = Clusters(3, em=False).fit(rows, np.random.default_rng(0))
     new = np.random.default_rng(9).normal(2, 2, (50, 4))

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from sklearn.naive_bayes import MultinomialNB
 
 from tests.learn.estimator_checks import EstimatorCase, check_estimator
 from wayhound.errors import NotFitted
@@ -118,6 +117,8 @@ def test_the_estimators_keep_their_contract(make: type[NaiveBayes | ExpectationM
 
 @given(st.integers(0, 2**32 - 1))
 def test_classes_are_those_of_scikit_learn(seed: int) -> None:
+    from sklearn.naive_bayes import MultinomialNB
+
     generator = np.random.default_rng(seed)
     counts = csr_array(generator.poisson(0.8, (30, 12)).astype(float))
     labels = generator.integers(0, 3, 30)
