@@ -1,7 +1,8 @@
 """Mutants of the code that guards: one operator, constant or statement is changed, and the tests must notice.
 
 Each mutant is a copy of the package with one change, on which the tests of its module run in a process of their own. A
-mutant that no test kills is listed with its line; `SURVIVORS` has those that are known, with the reason.
+mutant that no test kills is listed with its line; `SURVIVORS` has those that are known, with the reason. With `--resume
+FILE` the mutants that an earlier run of the same code tried are not tried again.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import json
 import os
 import shutil
 import signal
@@ -16,12 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from bench.report import Bar, Report, add_output_options, finish
+from bench.report import Bar, Report, add_output_options, add_resume_options, finish
 
 LEAST_KILLED = 0.90
 ROOT = Path(__file__).parents[1]
@@ -31,6 +33,9 @@ TARGETS = {
     "net/robots.py": ["tests/net/test_robots.py"],
     "store/runs.py": [
         "tests/store/test_contract.py", "tests/store/test_life_of_a_run.py", "tests/store/test_run_course.py",
+    ],
+    "store/forage.py": [
+        "tests/store/test_contract.py", "tests/store/test_life_of_a_run.py", "tests/store/test_plans.py",
     ],
     "forage/politeness.py": ["tests/forage/test_politeness.py", "tests/forage/test_forager.py"],
     "forage/frontier.py": [
@@ -46,8 +51,8 @@ TARGETS = {
 }  # fmt: skip
 """Modules, and the tests that must notice a change: guard, robots, leases and budgets, CSRF, escaping, WARC."""
 
-SURVIVORS: dict[tuple[str, str], str] = {}
-"""Changes that no test can notice, by module and changed line, with the reason. They are not counted."""
+SURVIVORS: dict[tuple[str, str, str], str] = {}
+"""Changes that no test can notice, by module, change and line, with the reason. They are not counted."""
 
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -61,13 +66,18 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A module with one change. `line` is the changed line as it was."""
+    """A module with one change. `line` is the changed line as it was, `columns` the place in it."""
 
     module: str
     number: int
+    columns: str
     line: str
     change: str
     source: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.module}:{self.number}:{self.columns} {self.change}: {self.line}"
 
 
 def mutants_of(module: str, source: str) -> Iterator[Mutant]:
@@ -82,6 +92,7 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
             yield Mutant(
                 module,
                 number,
+                f"{getattr(node, 'col_offset', 0)}-{getattr(node, 'end_col_offset', 0)}",
                 lines[number - 1].strip(),
                 change,
                 ast.unparse(ast.fix_missing_locations(mutated)),
@@ -172,29 +183,20 @@ class Laboratory:
         finally:
             path.write_text(original)
 
-    def run(self, module: str, seconds: float) -> int | None:
-        """Run the tests of a module; None if they took too long, which also kills a mutant."""
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-n",
-            "0",
-            "-m",
-            "not browser",
-        ]
+    def run(self, module: str, seconds: float, *, writes_bytecode: bool = False) -> int | None:
+        """Run the tests of a module; None if they took too long, which also kills a mutant.
+
+        Bytecode of the unchanged modules is written once. That of a mutant would be read again for the next one.
+        """
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis", "-n", "0"]
         environment = {
             **os.environ,
             "PYTHONPATH": f"{self.folder / 'src'}{os.pathsep}{ROOT}",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HYPOTHESIS_MAX_EXAMPLES": "50",
+            "PYTHONDONTWRITEBYTECODE": "" if writes_bytecode else "1",
         }
         process = subprocess.Popen(
-            [*command, *TARGETS[module]],
+            # what differs between databases is in other modules
+            [sys.executable, "-m", "pytest", *options, "-m", "not browser", "-k", "not postgres", *TARGETS[module]],
             cwd=ROOT, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
@@ -214,49 +216,72 @@ def main() -> int:
     parser.add_argument(
         "--sample", type=int, default=0, help="mutants of each module, drawn at random; 0: all"
     )
+    add_resume_options(parser, "mutants")
     arguments = parser.parse_args()
+    end = time.monotonic() + 60 * arguments.minutes if arguments.minutes else float("inf")
+    chosen = {module: _chosen(module, arguments.sample) for module in arguments.module or TARGETS}
     with tempfile.TemporaryDirectory() as folder:
-        return finish(_measured(Laboratory(Path(folder)), arguments), arguments)
-
-
-def _measured(laboratory: Laboratory, arguments: argparse.Namespace) -> Report:
-    rows, survivors = [], []
-    n_killed = n_all = 0
-    for module in arguments.module or TARGETS:
-        started = time.monotonic()
-        if laboratory.run(module, 600) != 0:
-            raise SystemExit(f"The tests of {module} fail without any change.")
-        seconds = 60 + 5 * (time.monotonic() - started)
-        chosen = _chosen(module, arguments.sample)
-        alive = [mutant for mutant in chosen if not laboratory.is_killed(mutant, seconds)]
-        survivors += alive
-        n_killed, n_all = n_killed + len(chosen) - len(alive), n_all + len(chosen)
-        rows.append(
-            (module, len(chosen), len(chosen) - len(alive), (len(chosen) - len(alive)) / max(1, len(chosen)))
-        )
-        for mutant in alive:
-            print(
-                f"{mutant.module}:{mutant.number}  {mutant.change}: {mutant.line}",
-                file=sys.stderr,
-                flush=True,
-            )
-    return Report(
-        "Mutants of the code that guards",
-        ("module", "mutants", "killed", "share"),
-        rows,
-        [Bar("share of mutants killed", n_killed / max(1, n_all), least=LEAST_KILLED)],
-        {
-            "survivors": [
-                f"{mutant.module}:{mutant.number} {mutant.change}: {mutant.line}" for mutant in survivors
-            ]
-        },
-    )
+        tried = _try_all(Laboratory(Path(folder)), chosen, arguments.resume, end)
+    return finish(_report(chosen, tried), arguments)
 
 
 def _chosen(module: str, sample: int) -> list[Mutant]:
     source = (ROOT / "src" / "wayhound" / module).read_text()
-    everyone = [mutant for mutant in mutants_of(module, source) if (module, mutant.line) not in SURVIVORS]
+    everyone = [
+        mutant
+        for mutant in mutants_of(module, source)
+        if (module, mutant.change, mutant.line) not in SURVIVORS
+    ]
     return Random(1).sample(everyone, min(sample, len(everyone))) if sample else everyone
+
+
+def _try_all(
+    laboratory: Laboratory, chosen: Mapping[str, Sequence[Mutant]], file: Path | None, end: float
+) -> dict[str, bool]:
+    """Return which mutants were killed, by their keys; those that an earlier run tried included."""
+    tried = _earlier(file)
+    for module, mutants in chosen.items():
+        left = [mutant for mutant in mutants if mutant.key not in tried]
+        if not left or time.monotonic() > end:
+            continue
+        started = time.monotonic()
+        if laboratory.run(module, 600, writes_bytecode=True) != 0:
+            raise SystemExit(f"The tests of {module} fail without any change.")
+        seconds = 60 + 5 * (time.monotonic() - started)
+        for mutant in left:
+            if time.monotonic() > end:
+                break
+            tried[mutant.key] = laboratory.is_killed(mutant, seconds)
+            if not tried[mutant.key]:
+                print(f"alive: {mutant.key}", file=sys.stderr, flush=True)
+            if file:
+                with file.open("a") as lines:
+                    lines.write(json.dumps([mutant.key, tried[mutant.key]]) + "\n")
+    return tried
+
+
+def _earlier(file: Path | None) -> dict[str, bool]:
+    if file is None or not file.exists():
+        return {}
+    return dict(json.loads(line) for line in file.read_text().splitlines())
+
+
+def _report(chosen: Mapping[str, Sequence[Mutant]], tried: Mapping[str, bool]) -> Report:
+    rows: list[tuple[str, int, int, int, float]] = []
+    for module, mutants in chosen.items():
+        killed = [tried[mutant.key] for mutant in mutants if mutant.key in tried]
+        rows.append((module, len(mutants), len(killed), sum(killed), sum(killed) / max(1, len(killed))))
+    n_mutants, n_tried, n_killed = (sum(counts) for counts in list(zip(*rows, strict=True))[1:4])
+    return Report(
+        "Mutants of the code that guards",
+        ("module", "mutants", "tried", "killed", "share"),
+        rows,
+        [
+            Bar("share of mutants killed", n_killed / max(1, n_tried), least=LEAST_KILLED),
+            Bar("mutants tried", n_tried, least=n_mutants),
+        ],
+        {"survivors": [key for key, is_killed in tried.items() if not is_killed]},
+    )
 
 
 if __name__ == "__main__":
