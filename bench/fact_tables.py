@@ -21,7 +21,7 @@ from wayhound.app.crawl import Crawl
 from wayhound.app.fact_agenda import SiteDemand
 from wayhound.app.fact_tables import WideRow, fact_rows
 from wayhound.app.facts import CONTACT_FIELDS, FactSearch, extract_facts, parse_wanted
-from wayhound.app.forage import Order, complete_order
+from wayhound.app.order import Order, complete_order
 from wayhound.app.page_source import PageSource
 from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.replay import ReplayFetcher

@@ -31,7 +31,9 @@ from bench.crawl_speed import peer_environment
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.script_sites import ScriptSite, Serve, script_sites
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.app.page_source import PageSource
 from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.replay import ReplayFetcher

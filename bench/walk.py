@@ -28,8 +28,10 @@ from typing import Any
 from urllib.request import urlopen
 
 import wayhound
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
 from wayhound.app.index import build
+from wayhound.app.order import Order
 from wayhound.app.teach.playback import Script, play_by_fetching
 from wayhound.app.train import train
 from wayhound.paths.settings import PathSettings

@@ -22,8 +22,8 @@ from typing import Any
 
 import pytest
 
-from wayhound.app.forage import Order
 from wayhound.app.index import catch_up
+from wayhound.app.order import Order
 from wayhound.app.trails import step_page
 from wayhound.errors import WorkspaceError, WorkspaceLocked
 from wayhound.paths.trail_file import read_trails, write_trails

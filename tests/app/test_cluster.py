@@ -20,7 +20,8 @@ from click.testing import CliRunner
 from bench.cluster import Web
 from tests.postgres_server import postgres_server, why_not
 from wayhound.app.cluster import ClusterOptions, check_cluster, connect, node_folder
-from wayhound.app.forage import Order, lost_segments, open_run
+from wayhound.app.forage import lost_segments, open_run
+from wayhound.app.order import Order
 from wayhound.app.workers import forage_run
 from wayhound.cli import cli
 from wayhound.config import Config, FetchConfig

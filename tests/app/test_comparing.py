@@ -12,7 +12,9 @@ import pytest
 
 from tests.servers import Answer, Page, Served, serve
 from wayhound.app.compare import GoalChange, compare
-from wayhound.app.forage import Order, open_run, previous_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order, previous_run
 from wayhound.config import Config
 from wayhound.site import Site
 from wayhound.store.protocol import Run, RunLimits

@@ -15,7 +15,9 @@ import pytest
 
 from tests.servers import Answer, Page, serve
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.app.page_source import PageSource
 from wayhound.app.site_forage import ForagePlan
 from wayhound.archive.reader import ArchiveReader

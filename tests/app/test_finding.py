@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Answer, Page, Served, serve
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.cli import run
 from wayhound.config import Config
 from wayhound.fetched import Fetched

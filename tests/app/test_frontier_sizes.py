@@ -7,7 +7,9 @@ import time
 from pathlib import Path
 
 from tests.servers import serve
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.app.visited_site import FrontierSizes
 from wayhound.config import Config, FetchConfig
 from wayhound.site import Site

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from wayhound.app.forage import Order
 from wayhound.app.goal_records import GoalFollower, goal_id, sync_goals
 from wayhound.app.index import Follower, build, catch_up
 from wayhound.app.moderate import approve
+from wayhound.app.order import Order
 from wayhound.app.review import Review
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from tests.servers import Served, serve
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import Order, open_run
+from wayhound.app.forage import open_run
+from wayhound.app.order import Order
 from wayhound.app.page_source import PageSource
 from wayhound.app.site_forage import ForagePlan
 from wayhound.app.workers import WorkerOrder

@@ -23,7 +23,9 @@ from bench.script_sites import Response, Serve, script_sites
 from tests.app.teach.lessons import PATIENCE_SECONDS, needs_browser
 from tests.net.test_rendering import children
 from tests.servers import Answer, Page, serve
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.archive.replay import ReplayFetcher
 from wayhound.config import Config
 from wayhound.fetched import Fetched

@@ -13,7 +13,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tests.servers import Answer, Page, Served, serve
 from tests.store.old_databases import downgrade
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.archive.replay import index_archive, warc_files
 from wayhound.config import Config
 from wayhound.site import Site

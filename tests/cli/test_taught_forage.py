@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.taught import LOOPBACK, start_of, true_goals
 from tests.servers import serve
-from wayhound.app.forage import Order
+from wayhound.app.order import Order
 from wayhound.app.review import Review
 from wayhound.cli import run
 from wayhound.paths.spiders import SPIDERS

@@ -12,7 +12,9 @@ import pytest
 
 from tests.servers import serve
 from wayhound.app.explain import fetch_path, find_path
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.app.visited_site import FrontierSizes, read_path, read_site
 from wayhound.config import AgentConfig, Config, FetchConfig
 from wayhound.site import Site

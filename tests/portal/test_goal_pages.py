@@ -13,10 +13,10 @@ import pytest
 from tests.portal.collection import HOSTILE_PAGE, make_collection
 from tests.portal.served import Served, serve_portal
 from tests.portal.test_pages import page, texts
-from wayhound.app.forage import Order
 from wayhound.app.goal_records import goal_id
 from wayhound.app.index import build, catch_up
 from wayhound.app.moderate import approve
+from wayhound.app.order import Order
 from wayhound.app.review import Review
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.fetched import Fetched

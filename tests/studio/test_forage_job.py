@@ -7,7 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.servers import serve
-from wayhound.app.forage import Order, open_run
+from wayhound.app.forage import open_run
+from wayhound.app.order import Order
 from wayhound.config import Config, FetchConfig
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits

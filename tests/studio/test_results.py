@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.samples import visit_of
 from tests.studio.conftest import Visitor
-from wayhound.app.forage import Order
+from wayhound.app.order import Order
 from wayhound.site import Site
 from wayhound.store.export import TABLES
 from wayhound.store.protocol import RunLimits

@@ -15,7 +15,7 @@ import pytest
 
 from tests.servers import Answer, Served, serve
 from tests.studio.conftest import Visitor
-from wayhound.app.forage import Order
+from wayhound.app.order import Order
 from wayhound.config import FILE_NAME
 from wayhound.site import Site
 from wayhound.store.protocol import RunLimits

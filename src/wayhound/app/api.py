@@ -17,15 +17,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from wayhound.app.forage import (
-    Order,
-    complete_order,
-    new_nonce,
-    open_run,
-    override_config,
-    run_limits,
-    run_worker,
-)
+from wayhound.app.forage import open_run, override_config, run_limits
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order, complete_order, new_nonce
 from wayhound.app.site_list import read_sites as read_site_list
 from wayhound.app.trails import import_trails
 from wayhound.config import Config

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Self
 from urllib.parse import quote, urlsplit
 
-from wayhound.app.forage import make_fetcher
+from wayhound.app.forage_worker import make_fetcher
 from wayhound.app.goal_records import goal_id
 from wayhound.archive.replay import ReplayFetcher, warc_files
 from wayhound.chains.construction import (

@@ -26,7 +26,9 @@ from typing import Any
 
 from wayhound import __version__
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import UPLOAD_PATIENCE_SECONDS, Order, lost_segments, run_worker
+from wayhound.app.forage import lost_segments
+from wayhound.app.forage_worker import UPLOAD_PATIENCE_SECONDS, run_worker
+from wayhound.app.order import Order
 from wayhound.config import Config
 from wayhound.errors import MissingExtra, UsageError, WayhoundError
 from wayhound.files import write_file

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wayhound.app.forage import Order, make_fetcher
+from wayhound.app.forage_worker import make_fetcher
+from wayhound.app.order import Order
 from wayhound.app.trails import step_page
 from wayhound.app.train import load_forage_model, scorer_of
 from wayhound.app.visited_site import read_path

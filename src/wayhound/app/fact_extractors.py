@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from wayhound.app.fact_agenda import COSTLY_BATCH, Plan, Stopped, body_reader
 from wayhound.app.facts import Wanted, extract_facts, fact_kinds, pages_to_read, read_archived
-from wayhound.app.forage import make_fetcher, make_renderer
+from wayhound.app.forage_worker import make_fetcher, make_renderer
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.reader import DocumentReader
 from wayhound.entities.agenda import LightPage, PageResult, run_agenda

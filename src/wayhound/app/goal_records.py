@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
 
-from wayhound.app.forage import Order, repeated_order
+from wayhound.app.order import Order, repeated_order
 from wayhound.errors import ArchiveError, PluginError
 from wayhound.fetched import Fetched
 from wayhound.pages.prose import Prose, read_prose

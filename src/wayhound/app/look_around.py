@@ -11,7 +11,8 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
-from wayhound.app.forage import Order, open_run
+from wayhound.app.forage import open_run
+from wayhound.app.order import Order
 from wayhound.app.teach.seen_pages import read_seen_page
 from wayhound.app.teach.session import Session, TeachMode, deserialise
 from wayhound.app.visited_site import VisitedSite, read_site

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wayhound.app.forage import is_alive
+from wayhound.app.forage_worker import is_alive
 from wayhound.config import FILE_NAME, with_places
 from wayhound.errors import UsageError, WorkspaceError
 from wayhound.files import write_file

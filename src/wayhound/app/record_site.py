@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wayhound.app.forage import Order, open_run
+from wayhound.app.forage import open_run
+from wayhound.app.order import Order
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.config import Config
 from wayhound.errors import UsageError

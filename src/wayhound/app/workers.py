@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from wayhound.app.crawl import Crawl
-from wayhound.app.forage import refetch_lost, run_worker
+from wayhound.app.forage import refetch_lost
+from wayhound.app.forage_worker import run_worker
 from wayhound.config import Config
 from wayhound.errors import WayhoundError
 from wayhound.processes import child_environment, python_command

@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 
 from wayhound.app.compare import GoalChange, compare
-from wayhound.app.forage import previous_run
+from wayhound.app.order import previous_run
 from wayhound.cli.console import command_for, err, out, write_json
 from wayhound.cli.export import by_ending
 from wayhound.cli.language import Command, json_option, out_option, workspace_option

@@ -21,7 +21,8 @@ from rich.text import Text
 from wayhound.app.chains import LinkChains
 from wayhound.app.fact_tables import fact_rows
 from wayhound.app.facts import CONTACT, extract_facts, parse_wanted
-from wayhound.app.forage import Order, complete_order, open_run
+from wayhound.app.forage import open_run
+from wayhound.app.order import Order, complete_order
 from wayhound.app.papers.adding import AddedFile, Intake, fetched_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.parallel import n_cores

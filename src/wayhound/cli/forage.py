@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wayhound.app.forage import (
-    Order,
-    complete_order,
-    new_nonce,
-    open_run,
-    override_config,
-    renders_pages,
-    run_limits,
-    strategy_names,
-)
+from wayhound.app.forage import open_run, override_config, run_limits
+from wayhound.app.forage_worker import renders_pages
+from wayhound.app.order import Order, complete_order, new_nonce, strategy_names
 from wayhound.app.site_list import SiteTable, read_sites, read_table, with_hosts
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
 from wayhound.cli.console import err, write_json, write_line

@@ -19,7 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.forage import Order, has_sites, previous_run, runs_of
+from wayhound.app.order import Order, has_sites, previous_run, runs_of
 from wayhound.app.workers import TimeBound, forage_run
 from wayhound.cli.asking import Asker
 from wayhound.cli.console import command_for, err, next_steps, short_path

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from wayhound.app.forage import Order, has_probabilities
+from wayhound.app.forage import has_probabilities
 from wayhound.app.keep_up import read_rounds
+from wayhound.app.order import Order
 from wayhound.app.visitors import read_counts
 from wayhound.cli.compare import requested_run, since_before
 from wayhound.cli.console import command_for, err, next_steps, out, write_json

@@ -15,7 +15,8 @@ from typing import Any
 
 from wayhound.app.chains import LinkChains
 from wayhound.app.facts import extract_facts, parse_wanted
-from wayhound.app.forage import Order, override_config
+from wayhound.app.forage import override_config
+from wayhound.app.order import Order
 from wayhound.app.papers.adding import AddedFile, Intake, choose_workers, incoming_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.training import train as train_papers

@@ -12,16 +12,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from wayhound.app.forage import (
-    Order,
-    complete_order,
-    include_host,
-    is_alive,
-    new_nonce,
-    open_run,
-    resume_run,
-    run_limits,
-)
+from wayhound.app.forage import include_host, open_run, resume_run, run_limits
+from wayhound.app.forage_worker import is_alive
+from wayhound.app.order import Order, complete_order, new_nonce
 from wayhound.app.site_list import SiteList
 from wayhound.app.visited_site import FrontierSizes
 from wayhound.store.jobs import Job

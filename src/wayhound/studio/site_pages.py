@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from wayhound.app.forage import Order, resume_run
+from wayhound.app.forage import resume_run
+from wayhound.app.order import Order
 from wayhound.app.programs import edit_program
 from wayhound.app.review import answer_question
 from wayhound.store.protocol import Run

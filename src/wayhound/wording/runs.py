@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from wayhound.app.compare import GoalChange
-from wayhound.app.forage import Order
 from wayhound.app.keep_up import KeptRound
+from wayhound.app.order import Order
 from wayhound.forage.rendering import template
 from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary

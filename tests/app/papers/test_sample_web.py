@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 import pytest
 from click.testing import CliRunner
 
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.app.papers.adding import content_id, fetched_files
 from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.overview import overview

@@ -6,7 +6,9 @@ import asyncio
 import time
 from pathlib import Path
 
-from wayhound.app.forage import Order, open_run, run_worker
+from wayhound.app.forage import open_run
+from wayhound.app.forage_worker import run_worker
+from wayhound.app.order import Order
 from wayhound.app.train import train
 from wayhound.app.visited_site import read_site
 from wayhound.config import Config, FetchConfig
