@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -370,16 +370,21 @@ visits = st.builds(
 )
 
 
-@given(visit=visits)
-def test_any_visit_survives_the_store_unchanged(visit: Visit) -> None:
+@pytest.fixture(scope="module")
+def one_store() -> Iterator[ForageStore]:
+    """A store for all examples of a test, since making one takes most of the time of an example."""
     with SqliteDatabase(None) as database:
-        store = forage_store(database)
-        job = lease(store, begin(store, sites=1))
-        store.save_visit(job, visit)
-        tier = visit.tier or (
-            "goal" if visit.is_goal else ""
-        )  # until a report of the whole site says otherwise
-        assert list(store.visits(job.id)) == [replace(visit, tier=tier)]
+        yield forage_store(database)
+
+
+@given(visit=visits)
+def test_any_visit_survives_the_store_unchanged(one_store: ForageStore, visit: Visit) -> None:
+    job = lease(one_store, begin(one_store, sites=1))
+    one_store.save_visit(job, visit)
+    tier = visit.tier or ("goal" if visit.is_goal else "")  # until a report of the whole site says otherwise
+    assert list(one_store.visits(job.id)) == [replace(visit, tier=tier)]
+    one_store.delete_visits_from(job, 0)
+    one_store.release_leases(job.run_id, ME)
 
 
 def test_text_that_utf8_cannot_hold_is_saved_with_a_mark_in_its_place(store: ForageStore) -> None:

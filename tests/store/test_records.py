@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,12 +22,19 @@ fields = st.dictionaries(
 records = st.builds(Record, texts, texts, fields, texts, st.none() | counts)
 
 
+@pytest.fixture(scope="module")
+def one_database() -> Iterator[Database]:
+    """A database for all examples of a test, since making one takes most of the time of an example."""
+    with SqliteDatabase(None) as opened:
+        yield opened
+
+
 @given(record=records)
-def test_any_record_survives_the_store_with_its_sources(record: Record) -> None:
-    with SqliteDatabase(None) as database:
-        store = RecordStore(database)
-        assert store.save([record]) == 1
-        assert store.get(record.kind, record.id) == record
+def test_any_record_survives_the_store_with_its_sources(one_database: Database, record: Record) -> None:
+    store = RecordStore(one_database)
+    assert store.save([record]) == 1
+    assert store.get(record.kind, record.id) == record
+    one_database.execute("DELETE FROM record")
 
 
 def test_a_record_saved_again_replaces_the_one_before(database: Database) -> None:
