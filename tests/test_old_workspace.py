@@ -218,7 +218,7 @@ def _fetched(visits: list[Row]) -> list[Row]:
 @contextmanager
 def _sample_web() -> Iterator[None]:
     """Serve the sample web where it was; another run of these tests may just be using the port."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while True:
         try:
             with serve_samples(sample_web(), port=PORT):

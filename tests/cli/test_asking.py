@@ -36,7 +36,7 @@ def exported(workspace: Path, table: str, capsys: pytest.CaptureFixture[str]) ->
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def wait_for(path: Path, sql: str, process: subprocess.Popen[bytes], seconds: float = 90) -> Any:
+def wait_for(path: Path, sql: str, process: subprocess.Popen[bytes], seconds: float = 240) -> Any:
     """Return the first row of a query on the database, as soon as there is one."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -260,7 +260,7 @@ def test_a_time_out_tells_whether_the_request_had_gone_out(scheme: str, sent: bo
     fetcher = HttpFetcher(allow_private=True, respect_robots=False, timeouts=brief)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/"
-        (got,) = asyncio.run(asyncio.wait_for(fetch_with(fetcher, url), timeout=30))
+        (got,) = asyncio.run(asyncio.wait_for(fetch_with(fetcher, url), timeout=120))
     assert isinstance(got, Failed)
     assert (got.reason, got.sent) == ("timeout", sent)
 

@@ -27,12 +27,12 @@ def ask(connection: HTTPConnection, host: str, path: str, method: str = "GET") -
 
 
 def ask_once(server: SampleServer, host: str, path: str, method: str = "GET") -> tuple[HTTPResponse, bytes]:
-    with closing(HTTPConnection("127.0.0.1", server.port, timeout=20)) as connection:
+    with closing(HTTPConnection("127.0.0.1", server.port, timeout=120)) as connection:
         return ask(connection, host, path, method)
 
 
 def test_every_site_is_served_by_its_host_name(server: SampleServer, web: SampleWeb) -> None:
-    with closing(HTTPConnection("127.0.0.1", server.port, timeout=20)) as connection:
+    with closing(HTTPConnection("127.0.0.1", server.port, timeout=120)) as connection:
         for site in web.sites:
             response, body = ask(connection, site.host, "/")
             assert response.status == site.pages["/"].status
@@ -41,7 +41,7 @@ def test_every_site_is_served_by_its_host_name(server: SampleServer, web: Sample
 
 
 def test_a_connection_is_kept_for_many_requests(server: SampleServer) -> None:
-    with closing(HTTPConnection("127.0.0.1", server.port, timeout=20)) as connection:
+    with closing(HTTPConnection("127.0.0.1", server.port, timeout=120)) as connection:
         ask(connection, "physics.localhost", "/people/")
         used = connection.sock
         ask(connection, "cs.localhost", "/faculty.html")
@@ -94,7 +94,7 @@ def test_the_busy_page_answers_503_once_and_then_200(server: SampleServer, web: 
 
 def test_the_server_ends_although_a_client_keeps_its_connection_open(web: SampleWeb) -> None:
     with serve_samples(web) as server:
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=120)
         ask(connection, "cs.localhost", "/")
     with closing(connection), pytest.raises((OSError, HTTPException)):
         ask(connection, "cs.localhost", "/")

@@ -30,7 +30,7 @@ class Visitor:
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx.Client(base_url=self.address, follow_redirects=True, timeout=30)
+        self.client = httpx.Client(base_url=self.address, follow_redirects=True, timeout=120)
 
     def get(self, path: str, status: int = 200) -> str:
         answer = self.client.get(path)
@@ -45,7 +45,7 @@ class Visitor:
         assert answer.status_code == status, answer.text
         return answer.text
 
-    def wait_for_job(self, path: str, seconds: float = 60) -> str:
+    def wait_for_job(self, path: str, seconds: float = 240) -> str:
         """The page when no job runs there any more."""
         end = time.monotonic() + seconds
         while 'data-state="running"' in (page := self.get(path)):

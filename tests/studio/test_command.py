@@ -29,15 +29,15 @@ def test_the_printed_address_opens_the_studio_and_ctrl_c_ends_it(tmp_path: Path)
         assert found is not None
         loopback = f"http://127.0.0.1:{found[2]}/"
         with httpx.Client(
-            follow_redirects=True, timeout=30, headers={"host": f"{found[1]}:{found[2]}"}
+            follow_redirects=True, timeout=120, headers={"host": f"{found[1]}:{found[2]}"}
         ) as client:
             assert "Show it the way" in client.get(loopback + found[3]).text
             client.cookies.clear()
             assert client.get(loopback).status_code == 403
             assert client.get(loopback, headers={"host": "studio-00000000.localhost"}).status_code == 400
-        assert "Show it the way" in httpx.get(loopback + found[3], follow_redirects=True, timeout=30).text
+        assert "Show it the way" in httpx.get(loopback + found[3], follow_redirects=True, timeout=120).text
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=120)
     assert "Traceback" not in said
 
 
