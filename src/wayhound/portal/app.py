@@ -108,9 +108,7 @@ def make_portal(
                 pool.close()
 
     limits = replace(web, open_types=OPEN_TYPES)
-    app = make_app(
-        settings.name, ABOUT, portal.pages, limits, lifespan, buckets, known_page=portal.known_page
-    )
+    app = make_app(settings.name, ABOUT, portal.pages, limits, lifespan, buckets, find_page=portal.known_page)
     if counts:
         # around all other middleware, so that pages made before are counted too
         app.add_middleware(CountedPages, counts=counts)

@@ -23,13 +23,11 @@ from wayhound.web.guards import (
     MOST_BODY_BYTES,
     Buckets,
     ConnectionLimits,
-    Guards,
-    LimitedRate,
+    Gate,
     RateLimiter,
-    SafeHeaders,
     limited_protocol,
 )
-from wayhound.web.pages import KnownPages, Pages, RenderedPage, add_error_pages, add_static_files
+from wayhound.web.pages import Pages, RenderedPage, add_error_pages, add_static_files
 
 _ERRORS = {
     "400": "The request is not valid; `error` says what to change.",
@@ -64,11 +62,11 @@ class WebSettings:
 
 def make_app(
     title: str, about: str, pages: Pages, settings: WebSettings, lifespan: Lifespan,
-    buckets: Buckets | None = None, known_page: Callable[[Scope], RenderedPage | None] | None = None,
+    buckets: Buckets | None = None, find_page: Callable[[Scope], RenderedPage | None] | None = None,
 ) -> FastAPI:  # fmt: skip
     """Return an application without routes of its own; its OpenAPI description is at `/openapi.json`.
 
-    Processes that share `buckets` count the requests of a client together. What `known_page` returns for a request is
+    Processes that share `buckets` count the requests of a client together. What `find_page` returns for a request is
     sent without looking for a route.
     """
     app = FastAPI(
@@ -83,14 +81,17 @@ def make_app(
     app.openapi = lambda: _openapi_schema(app)  # type: ignore[method-assign]
     add_error_pages(app)
     add_static_files(app, pages.static)
-    # Each middleware wraps those before it, so that refusals carry the safe headers too.
-    if known_page:
-        app.add_middleware(KnownPages, find=known_page)
-    app.add_middleware(Guards, hosts=settings.hosts, most_body_bytes=settings.most_body_bytes)
-    if settings.requests_per_second:
-        limiter = RateLimiter(settings.requests_per_second, settings.burst, buckets=buckets)
-        app.add_middleware(LimitedRate, limiter=limiter)
-    app.add_middleware(SafeHeaders, open_types=settings.open_types)
+    rate, limiter = settings.requests_per_second, None
+    if rate:
+        limiter = RateLimiter(rate, settings.burst, buckets=buckets)
+    app.add_middleware(
+        Gate,
+        hosts=settings.hosts,
+        most_body_bytes=settings.most_body_bytes,
+        open_types=settings.open_types,
+        limiter=limiter,
+        find_page=find_page,
+    )
     return app
 
 

@@ -22,19 +22,28 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
+from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from wayhound.web.pages import BadRequest, TooManyRequests, TooMuch, WebError, error_response
+from wayhound.web.pages import (
+    BadRequest,
+    RenderedPage,
+    TooManyRequests,
+    TooMuch,
+    WebError,
+    error_response,
+)
 
 PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -66,74 +75,101 @@ def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
 _RAW_HEADERS, _OPEN_HEADERS = _raw(SAFE_HEADERS), _raw(SAFE_HEADERS | _OPEN_TO_ALL)
 
 
-class SafeHeaders:
-    """Add the safe headers to every response; headers that a response sets itself are kept."""
-
-    def __init__(self, app: ASGIApp, open_types: Iterable[str] = ()) -> None:
-        """Responses of `open_types` (media types) may be read by scripts of any origin."""
-        self._app = app
-        self._open_types = frozenset(open_types)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._complete(MutableHeaders(scope=message))
-            await send(message)
-
-        await self._app(scope, receive, send_safely)
-
-    def _complete(self, headers: MutableHeaders) -> None:
-        media_type = headers.get("content-type", "").partition(";")[0]
-        wanted = _OPEN_HEADERS if media_type in self._open_types else _RAW_HEADERS
-        present = {name for name, _ in headers.raw}
-        headers.raw.extend([pair for pair in wanted if pair[0] not in present])
-
-
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 MOST_BODY_BYTES = 100_000
 _HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class Guards:
-    """Refuse requests with an unknown host, forms sent from other sites, and bodies over the limit.
+class Gate:
+    """The middleware of a server: refuse what may not pass, send pages that need no route, add safe headers.
 
-    The host is checked against DNS rebinding: a stranger's name that resolves to this machine would give
-    the scripts of that site our origin.
+    Requests over the rate limit, with an unknown host, forms sent from other sites, and bodies over the limit are
+    refused. The host is checked against DNS rebinding: a stranger's name that resolves to this machine would give the
+    scripts of that site our origin.
+
+    It is one layer because each costs a page that was made before as much as finding it does.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Iterable[str] = (), most_body_bytes: int = MOST_BODY_BYTES
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str] = (),
+        most_body_bytes: int = MOST_BODY_BYTES,
+        open_types: Iterable[str] = (),
+        limiter: RateLimiter | None = None,
+        find_page: Callable[[Scope], RenderedPage | None] | None = None,
     ) -> None:
-        """`hosts` are the names of this server, without ports; empty allows any name."""
+        """`hosts` are the names of this server, without ports; empty allows any name.
+
+        Responses of `open_types` (media types) may be read by scripts of any origin. What `find_page` returns for a
+        GET request is sent without looking for a route, which takes half a millisecond.
+        """
         self._app = app
         self._most_body_bytes = most_body_bytes
         self._hosts = frozenset(host.lower() for host in hosts)
+        self._open_types = frozenset(open_types)
+        self._limiter = limiter
+        self._find_page = find_page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refusal(scope) if scope["type"] == "http" else None
-        if refusal is None:
-            await self._app(_as_get(scope), _limited(receive, self._most_body_bytes), send)
-        else:
-            await error_response(scope, refusal)(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}  # the server omits the body
+        refusal = self._refusal(scope)
+        find_page = self._find_page if refusal is None and scope["method"] == "GET" else None
+        if find_page and (page := find_page(scope)):
+            await self._send_page(page, scope, send)
+            return
+        answer = error_response(scope, refusal) if refusal else self._app
+        await answer(scope, _limited(receive, self._most_body_bytes), self._safely(send))
+
+    async def _send_page(self, page: RenderedPage, scope: Scope, send: Send) -> None:
+        is_known = page.is_named_in(_header(scope, b"if-none-match"))
+        status, body = (HTTPStatus.NOT_MODIFIED, b"") if is_known else (HTTPStatus.OK, page.body)
+        safe_headers = self._safe_headers("" if is_known else page.content_type)
+        headers = [*page.headers(with_body=not is_known), *safe_headers]
+        await send({"type": "http.response.start", "status": int(status), "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _safely(self, send: Send) -> Send:
+        """Wrap `send` so that responses have the safe headers; those that a response sets itself are kept."""
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = dict(message["headers"])
+                content_type = present.get(b"content-type", b"").decode("latin-1")
+                wanted = self._safe_headers(content_type)
+                added = [pair for pair in wanted if pair[0] not in present]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        return send_safely
+
+    def _safe_headers(self, content_type: str) -> list[tuple[bytes, bytes]]:
+        return _OPEN_HEADERS if content_type.partition(";")[0] in self._open_types else _RAW_HEADERS
 
     def _refusal(self, scope: Scope) -> WebError | None:
-        headers = Headers(scope=scope)
-        host = headers.get("host", "")
+        if self._limiter and (refusal := _over_rate(self._limiter, scope)):
+            return refusal
+        host = _header(scope, b"host").decode("latin-1")
         if self._hosts and _name(host) not in self._hosts:
             return BadRequest("This server is not configured for that host name.")
         if scope["method"] in _HARMLESS:
             return None
+        headers = Headers(scope=scope)
         if not _is_from_here(headers, host):
             return BadRequest("This form was sent from another site. Please open it here and send it again.")
         length = headers.get("content-length", "0")
         return TooMuch() if length.isdecimal() and int(length) > self._most_body_bytes else None
 
 
-def _as_get(scope: Scope) -> Scope:
-    """Route HEAD requests as GET; the server omits the body."""
-    return {**scope, "method": "GET"} if scope.get("method") == "HEAD" else scope
+def _header(scope: Scope, name: bytes) -> bytes:
+    return next((value for key, value in scope["headers"] if key == name), b"")
 
 
+@lru_cache(maxsize=64)
 def _name(host: str) -> str:
     """Return the host without its port."""
     name, _, port = host.lower().rpartition(":")
@@ -245,26 +281,12 @@ class RateLimiter:
         return max(0.0, over) / self._per_second
 
 
-class LimitedRate:
-    """Middleware that answers 429 to clients over the limit of `limiter`."""
-
-    def __init__(self, app: ASGIApp, limiter: RateLimiter) -> None:
-        self._app = app
-        self._limiter = limiter
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refusal(scope) if scope["type"] == "http" else None
-        if refusal:
-            await error_response(scope, refusal)(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-    def _refusal(self, scope: Scope) -> WebError | None:
-        try:
-            wait = self._limiter.wait_seconds(client_of(scope))
-        except BadRequest as refusal:
-            return refusal
-        return TooManyRequests(wait) if wait else None
+def _over_rate(limiter: RateLimiter, scope: Scope) -> WebError | None:
+    try:
+        wait = limiter.wait_seconds(client_of(scope))
+    except BadRequest as refusal:
+        return refusal
+    return TooManyRequests(wait) if wait else None
 
 
 def client_of(scope: Scope) -> str:
@@ -286,20 +308,61 @@ def client_of(scope: Scope) -> str:
     return str(IPv6Network((int(address), 64), strict=False).network_address)
 
 
+MOST_WAITING = 4_000
+"""Connections with an incomplete request: they cost some 8 kB each, and to drop and accept them again far more."""
+
+
 @dataclass(frozen=True)
 class ConnectionLimits:
     """Bounds of one server process. `waiting` connections may have a request that is not complete."""
 
     head_bytes: int = 32_768
     request_seconds: float = 20.0
-    waiting: int = 1_000
+    waiting: int = MOST_WAITING
     requests: int = 500
 
     @classmethod
     def of_this_machine(cls) -> ConnectionLimits:
         """Return the defaults, with fewer waiting connections where a process may open few files."""
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return cls() if soft == resource.RLIM_INFINITY else cls(waiting=min(1_000, max(soft // 4, 16)))
+        return cls() if soft == resource.RLIM_INFINITY else cls(waiting=min(MOST_WAITING, max(soft // 4, 16)))
+
+
+class WaitingConnections:
+    """Connections of a server whose request is not complete, the longest waiting first.
+
+    All wait equally long, so one timer, for the first of them, serves all. A timer for each would be set and cancelled
+    with every request.
+    """
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self._limits = limits
+        self._deadlines: dict[LimitedProtocol, float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, connection: LimitedProtocol) -> None:
+        """Let a connection wait from now on; if there are too many, drop the one that has waited longest."""
+        self._deadlines.pop(connection, None)
+        self._deadlines[connection] = connection.loop.time() + self._limits.request_seconds
+        if self._timer is None:
+            self._timer = connection.loop.call_later(self._limits.request_seconds, self._end_overdue)
+        if len(self._deadlines) > self._limits.waiting:
+            oldest = next(iter(self._deadlines))
+            self.remove(oldest)
+            oldest.transport.abort()
+
+    def remove(self, connection: LimitedProtocol) -> None:
+        self._deadlines.pop(connection, None)
+
+    def _end_overdue(self) -> None:
+        self._timer = None
+        while self._deadlines:
+            connection, deadline = next(iter(self._deadlines.items()))
+            if deadline > connection.loop.time():
+                self._timer = connection.loop.call_at(deadline, self._end_overdue)
+                return
+            self.remove(connection)
+            connection.refuse(b"408 Request Timeout")
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -311,7 +374,7 @@ class LimitedProtocol(HttpToolsProtocol):
     """
 
     limits: ClassVar[ConnectionLimits]
-    waiting: ClassVar[dict[LimitedProtocol, None]]
+    waiting: ClassVar[WaitingConnections]
 
     def __init__(
         self,
@@ -324,14 +387,13 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0  # received, of a head that is not complete
         self._parsed_bytes = 0  # of names and values
         self._in_head = True
-        self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait_for_request()
+        self.waiting.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
+        self.waiting.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -339,12 +401,12 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._in_head and self.parser is not None:
             self._head_bytes += len(data)
             if self._head_bytes > self.limits.head_bytes:
-                self._refuse(b"431 Request Header Fields Too Large")
+                self.refuse(b"431 Request Header Fields Too Large")
 
     def on_message_begin(self) -> None:
         self._head_bytes = self._parsed_bytes = 0
         self._in_head = True
-        self._wait_for_request()
+        self.waiting.add(self)
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -360,29 +422,15 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        self._stop_waiting()
+        self.waiting.remove(self)
         super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        self._stop_waiting()
+        self.waiting.remove(self)
         super().handle_websocket_upgrade()
 
-    def _wait_for_request(self) -> None:
-        self._stop_waiting()
-        self.waiting[self] = None
-        self._deadline = self.loop.call_later(
-            self.limits.request_seconds, self._refuse, b"408 Request Timeout"
-        )
-        if len(self.waiting) > self.limits.waiting:
-            next(iter(self.waiting)).transport.abort()
-
-    def _stop_waiting(self) -> None:
-        self.waiting.pop(self, None)
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def _refuse(self, status: bytes) -> None:
+    def refuse(self, status: bytes) -> None:
+        """Answer with a status alone, and close the connection."""
         if not self.transport.is_closing():
             self.transport.write(
                 b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -392,4 +440,5 @@ class LimitedProtocol(HttpToolsProtocol):
 
 def limited_protocol(limits: ConnectionLimits) -> type[LimitedProtocol]:
     """Return a protocol class for one uvicorn server, whose connections share `limits`."""
-    return type("LimitedProtocol", (LimitedProtocol,), {"limits": limits, "waiting": {}})
+    shared = {"limits": limits, "waiting": WaitingConnections(limits)}
+    return type("LimitedProtocol", (LimitedProtocol,), shared)

@@ -27,7 +27,7 @@ from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from wayhound import __version__
 from wayhound.errors import WayhoundError, WorkspaceLocked
@@ -260,27 +260,37 @@ class RenderedPage:
     content_type: str
     tag: str
 
-    def answer(self, request: Request, status: int = 200) -> Response:
-        return _answer(request, self, status)
+    def answer(
+        self, request: Request, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """Return a response, or 304 without a body if the client has the page already."""
+        sent = {"etag": self.tag, "cache-control": REVALIDATE, "vary": "accept", **(headers or {})}
+        if status == 200 and self.is_named_in(request.headers.get("if-none-match", "").encode("latin-1")):
+            return Response(status_code=304, headers=sent)
+        return Response(self.body, status, sent | {"content-type": self.content_type})
 
+    def headers(self, *, with_body: bool) -> list[tuple[bytes, bytes]]:
+        """Return the headers of the same response as the server sends them."""
+        usual = [(b"etag", self.tag.encode()), *_PAGE_HEADERS]
+        if with_body:
+            usual.append((b"content-length", str(len(self.body)).encode()))
+            usual.append((b"content-type", self.content_type.encode()))
+        return usual
 
-class KnownPages:
-    """Middleware that answers with pages that need no route: to find one takes half a millisecond."""
-
-    def __init__(self, app: ASGIApp, find: Callable[[Scope], RenderedPage | None]) -> None:
-        self._app = app
-        self._find = find
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        page = self._find(scope) if scope["type"] == "http" and scope["method"] == "GET" else None
-        answer = page.answer(Request(scope)) if page else self._app
-        await answer(scope, receive, send)
+    def is_named_in(self, if_none_match: bytes) -> bool:
+        """Return True if the value of `If-None-Match` names the tag, weak or strong."""
+        if not if_none_match:
+            return False
+        names = (name.strip().removeprefix("W/") for name in if_none_match.decode("latin-1").split(","))
+        return if_none_match.strip() == b"*" or self.tag in names
 
 
 BASE = "wayhound.web"
 HTML = "text/html; charset=utf-8"
 REVALIDATE = "no-cache"
 """Cache-Control for pages: cache them, but revalidate each time."""
+
+_PAGE_HEADERS = ((b"cache-control", REVALIDATE.encode()), (b"vary", b"accept"))
 
 _adapters: dict[type, TypeAdapter[Any]] = {}  # making one costs milliseconds
 
@@ -335,26 +345,11 @@ def answer(
 ) -> Response:  # fmt: skip
     """Return a response with an ETag, or 304 without a body if the client has it already."""
     page = RenderedPage(body, content_type, _tag(body if seed is None else seed))
-    return _answer(request, page, status, headers)
-
-
-def _answer(
-    request: Request, page: RenderedPage, status: int, headers: Mapping[str, str] | None = None
-) -> Response:
-    sent = {"etag": page.tag, "cache-control": REVALIDATE, "vary": "accept"} | dict(headers or {})
-    if status == 200 and _matches(request, page.tag):
-        return Response(status_code=304, headers=sent)
-    return Response(page.body, status, sent | {"content-type": page.content_type})
+    return page.answer(request, status, headers)
 
 
 def _tag(seed: bytes) -> str:
     return f'"{blake2b(seed, digest_size=12).hexdigest()}"'
-
-
-def _matches(request: Request, tag: str) -> bool:
-    """Return True if `If-None-Match` names the tag, weak or strong."""
-    header = request.headers.get("if-none-match", "")
-    return header.strip() == "*" or tag in (name.strip().removeprefix("W/") for name in header.split(","))
 
 
 def json_answer(request: Request, view: Any, *, etag_of: object = None) -> Response:
