@@ -43,7 +43,7 @@ SLOW_THREADS = 2
 CACHE_SECONDS = 2.0
 """Seconds for which counts over the whole collection are reused: as long as a new record may take to be seen."""
 
-PAGE_CACHE_BYTES = 16_000_000
+PAGE_CACHE_BYTES = 8_000_000  # of pages of the collection as a whole, and as much of records and searches
 _PAGE_OVERHEAD = 1_000  # bytes of a cached page beside its body
 
 _FACET_LABELS = {"topic": "Topic", "year": "Year", "venue": "Venue", "site": "Site", "type": "Type"}
@@ -377,7 +377,8 @@ class Readers:
     ) -> None:
         self._access = access
         self._cache = SharedCache()
-        self._pages = PageCache()
+        # Visitors ask for more searches and records than can be kept, so these may not drive out the few other pages.
+        self._pages, self._passing_pages = PageCache(), PageCache()
         self._version: tuple[Stamp, int] = ((), 0)
         self._fresh_until = 0.0  # when the version has to be looked at again
         self.index = index or access.open().search_index
@@ -424,28 +425,32 @@ class Readers:
         """
         if not self._is_fresh:
             return None
-        key, version = self._key(scope), self._version
-        page = self._pages.get(key, version)
+        pages, key, version = self._cache_for(scope), self._key(scope), self._version
+        page = pages.get(key, version)
         if page is None and find_maker and self._opens_here() and (make := find_maker(scope)):
             page = self._run(make)
-            self._pages.put(key, version, page)
+            pages.put(key, version, page)
         return page
 
     async def page(self, scope: Scope, make: PageMaker, *, is_quick: bool) -> RenderedPage:
         """Return a page that depends on nothing but its address and the collection; `known_page` finds it again."""
-        key = self._key(scope)
+        pages, key = self._cache_for(scope), self._key(scope)
 
         def find_or_make(library: Library) -> RenderedPage:
             version = self._version
-            page = self._pages.get(key, version)
+            page = pages.get(key, version)
             if page is None:
                 page = make(library)
-                self._pages.put(key, version, page)
+                pages.put(key, version, page)
             return page
 
         if is_quick:
             return await self.read(find_or_make)
         return await self.run(lambda library: self._refreshed(library, find_or_make))
+
+    def _cache_for(self, scope: Scope) -> PageCache:
+        is_passing = scope["path"].startswith(("/search", "/records/"))
+        return self._passing_pages if is_passing else self._pages
 
     def _key(self, scope: Scope) -> object:
         """Return what a page is kept under. A page of a record is kept until any change of the database.

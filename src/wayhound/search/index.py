@@ -175,9 +175,8 @@ def _fields(snapshot: IndexSnapshot | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
-    """The query of all matches, how many they are, how many are only cited, and one page of them."""
+    """How many documents match, how many of them are only cited, and one page of them."""
 
-    query: tantivy.Query
     total: int
     cited_only: int
     hits: list[tuple[Any, tantivy.DocAddress]]
@@ -197,7 +196,7 @@ def _search(
         matches.total,
         tuple(_hit(snapshot, score, address, highlighter, read_pages) for score, address in matches.hits),
         describe(query),
-        count_facets(snapshot, matches.query, request.facets, request.facet_values),
+        _facets(snapshot, query, request, every=not some_words),
         some_words=some_words and matches.total > 0,
         next_offset=end if matches.hits and end < min(matches.total, MAX_DEPTH) else None,
         cited_only=matches.cited_only,
@@ -209,16 +208,28 @@ def _find(snapshot: IndexSnapshot, query: Query, request: SearchRequest, *, ever
     matching, cited_only = _matching(snapshot, query, request, every=every), snapshot.cited_only_query
     if cited_only is None:
         total, hits = _page(snapshot, matching, request)
-        return _Matches(matching, total, 0, hits)
+        return _Matches(total, 0, hits)
     in_collection = snapshot.in_collection(matching)
     total, hits = _page(snapshot, in_collection, request)
     if not _includes_cited(query, request):
-        return _Matches(in_collection, total, 0, hits)
+        return _Matches(total, 0, hits)
     filtered = tantivy.Query.const_score_query(cited_only, 0.0)
     cited = tantivy.Query.boolean_query([(tantivy.Occur.Must, matching), (tantivy.Occur.Must, filtered)])
     after = replace(request, offset=request.offset - total, limit=request.limit - len(hits))
     count, more = _page(snapshot, cited, after)
-    return _Matches(matching, total + count, count, hits + more)
+    return _Matches(total + count, count, hits + more)
+
+
+def _facets(
+    snapshot: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool
+) -> dict[str, list[tuple[str, int]]]:
+    """Return the facets of all matches."""
+    if not request.facets:
+        return {}
+    matching = snapshot.ranking.by_presence(query, request.filters, every=every)
+    if not _includes_cited(query, request):
+        matching = snapshot.in_collection(matching)
+    return count_facets(snapshot, matching, request.facets, request.facet_values)
 
 
 def _includes_cited(query: Query, request: SearchRequest) -> bool:

@@ -48,6 +48,10 @@ class Ranking:
         """Score by the sum over words and fields of BM25 (k1 = 1.2, b = 0.75) times the field's weight."""
         return self._matching(query, filters, self._part, every=every)
 
+    def by_presence(self, query: Query, filters: Iterable[tuple[str, str]], *, every: bool) -> tantivy.Query:
+        """Match the same documents as the other methods do, to be counted: two fields have all words of a document."""
+        return self._matching(query, filters, self._presence, every=every)
+
     def by_log_frequency(
         self, query: Query, filters: Iterable[tuple[str, str]], *, every: bool
     ) -> tantivy.Query:
@@ -130,6 +134,11 @@ class Ranking:
         weights = _PREFIX_WEIGHTS if part.prefix and len(part.words) == 1 else WEIGHTS
         boost = tantivy.Query.boost_query
         return self._any(boost(self._in_field(field, part), weight) for field, weight in weights.items())
+
+    def _presence(self, part: QueryPart) -> tantivy.Query:
+        if isinstance(part, YearRange) or part.field or part.prefix or len(part.words) > 1:
+            return self._part(part)
+        return self._any(self._exactly(field, part.words[0]) for field in ("words", BODY_FIELD))
 
     def _years(self, years: YearRange) -> tantivy.Query:
         kind = tantivy.FieldType.Integer

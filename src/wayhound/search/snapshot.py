@@ -200,7 +200,7 @@ def _whole_lines(path: Path) -> list[bytes]:
 
 
 Stamp = tuple[tuple[int, int, int], ...]
-MAX_RARITIES = 50_000  # words of a snapshot whose rarity is remembered
+MAX_FREQUENCIES = 50_000  # words of a snapshot whose frequency is remembered
 
 
 @dataclass(frozen=True)
@@ -212,6 +212,7 @@ class IndexSnapshot:
     build: Path
     state: IndexState
     stamp: Stamp
+    _frequencies: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     _rarities: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
 
     def rarities(self, words: Iterable[str]) -> list[float]:
@@ -225,7 +226,7 @@ class IndexSnapshot:
     def _rarity(self, word: str) -> float:
         frequency = self.searcher.doc_freq("words", word)
         rarity = math.log(self.searcher.num_docs / frequency) if frequency > 1 else 0.0
-        if len(self._rarities) < MAX_RARITIES:
+        if len(self._rarities) < MAX_FREQUENCIES:
             self._rarities[word] = rarity
         return rarity
 
@@ -235,10 +236,17 @@ class IndexSnapshot:
             return self.searcher.num_docs
         if part.prefix:
             return len(TEXT_FIELDS) * self.searcher.num_docs
-        frequencies = [
-            self.searcher.doc_freq(name, word) for word in part.words for name in ("words", BODY_FIELD)
-        ]
-        return sum(frequencies) * (1 if len(frequencies) == 2 else 4)
+        words = part.words
+        return sum(map(self._frequency, words)) * (1 if len(words) == 1 else 4)
+
+    def _frequency(self, word: str) -> int:
+        """Return the number of entries of a word, in the body and elsewhere."""
+        frequency = self._frequencies.get(word)
+        if frequency is None:
+            frequency = sum(self.searcher.doc_freq(name, word) for name in ("words", BODY_FIELD))
+            if len(self._frequencies) < MAX_FREQUENCIES:
+                self._frequencies[word] = frequency
+        return frequency
 
     @cached_property
     def facet_values(self) -> FacetValues:
