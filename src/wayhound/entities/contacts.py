@@ -53,6 +53,7 @@ _DISGUISED = re.compile(
     re.IGNORECASE,
 )
 _IN_BRACKETS = re.compile(rf"[\[({{<«‹#*] ?{_AT_WORD} ?[\])}}>»›#*]", re.IGNORECASE)
+_BRACKETS = "[({<«‹#*"  # looked for one by one: a page has few, and a pattern of all is tried at every letter
 _SPELLED = re.compile(" (?:AT|-at-) | at (?=[^ \n]+ dot )")
 _REVERSED = re.compile(
     r"(?<![\w.])((?:moc|gro|ten|ofni|ed|rf|ti|se|ku|ln|hc|ta|lp|zc|ue|rb|ten)\.[\w.-]+@[\w.+-]+)(?![\w.@])"
@@ -89,7 +90,12 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
             yield Contact("email", email, match[0], *match.span(), confidence=0.85)
         place = text.find("@", place + 1)
     yield from _spelled_plainly(text)
-    signs = list(_IN_BRACKETS.finditer(text))
+    signs = [
+        sign
+        for bracket in _BRACKETS
+        for place in _places(text, bracket)
+        if (sign := _IN_BRACKETS.match(text, place)) is not None
+    ]
     if " AT " in text or "-at-" in text or " dot " in text:
         signs += _SPELLED.finditer(text)
     for sign in signs:
@@ -98,6 +104,13 @@ def find_emails(page: PageLines) -> Iterator[Contact]:
             continue
         if email := clean_email(f"{match[1]}@{_DOTS.sub('.', match[2])}"):
             yield Contact("email", email, match[0], *match.span(), confidence=0.93)
+
+
+def _places(text: str, sign: str) -> Iterator[int]:
+    place = text.find(sign)
+    while place >= 0:
+        yield place
+        place = text.find(sign, place + 1)
 
 
 def _spelled_plainly(text: str) -> Iterator[Contact]:
@@ -386,8 +399,8 @@ _REGISTER = re.compile(
 )
 
 
-_REGISTERS = (
-    "VAT USt UID TVA IVA BTW NIF CIF DIČ NIP CVR ABN CNPJ GST KvK HRB HRA SIRE KRS REGON IČ RCS".split()
+_REGISTERS = re.compile(
+    "VAT|USt|UID|TVA|IVA|BTW|NIF|CIF|DIČ|NIP|CVR|ABN|CNPJ|GST|KvK|HR[BA]|SIRE|KRS|REGON|IČ|RCS"
 )
 
 
@@ -429,4 +442,4 @@ def find_registrations(page: PageLines) -> Iterator[Contact]:
 
 @lru_cache(maxsize=CACHED_LINES)
 def _names_register(line: str) -> bool:
-    return any(name in line for name in _REGISTERS)
+    return _REGISTERS.search(line) is not None

@@ -112,15 +112,7 @@ _SHUT_WORDS = (
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
-    numbers = [
-        number
-        for number in page.digit_lines
-        if _HINT.search(line := page.lines[number]) and len(line) <= _MAX_CHARS
-    ]
-    text = page.text.lower()
-    if any(word in text for word in _SHUT_WORDS):
-        numbers = sorted({*numbers, *compress(count(), map(_says_shut, page.lines))})
-    for number in numbers:
+    for number in compress(count(), map(_may_state_hours, page.lines)):
         line, above = page.lines[number], page.lines[number - 1] if number else ""
         text, sure = _line_hours(line, above if len(above) < 40 else "")
         if text:
@@ -129,9 +121,13 @@ def find_hours(page: PageLines) -> Iterator[OpenHours]:
 
 
 @lru_cache(maxsize=CACHED_LINES)
+def _may_state_hours(line: str) -> bool:
+    return len(line) <= _MAX_CHARS and (_HINT.search(line) is not None or _says_shut(line))
+
+
 def _says_shut(line: str) -> bool:
     lowered = line.lower()
-    return len(line) <= _MAX_CHARS and any(word in lowered for word in _SHUT_WORDS)
+    return any(map(lowered.__contains__, _SHUT_WORDS))
 
 
 @lru_cache(maxsize=CACHED_LINES)

@@ -93,11 +93,14 @@ def read_markup(page: ParsedPage) -> list[Stated]:
 _CARD = re.compile(rb"card(?:(?<=vcard)|(?<=h-card))")  # from the literal word, which the engine skips to
 
 
+_WRAPPED = re.compile(r"^\s*(?://)?\s*<!(?:--|\[CDATA\[)|(?://)?\s*(?:-->|\]\]>)\s*;?\s*$")
+
+
 def _json_ld(scripts: Iterable[str]) -> Iterator[Item]:
     for script in scripts:
-        text = re.sub(r"^\s*(?://)?\s*<!(?:--|\[CDATA\[)|(?://)?\s*(?:-->|\]\]>)\s*;?\s*$", "", script)
+        is_wrapped = "<!" in script or "]]>" in script or "-->" in script
         try:
-            data = json.loads(text, strict=False)
+            data = json.loads(_WRAPPED.sub("", script) if is_wrapped else script, strict=False)
         except (ValueError, RecursionError):
             continue
         yield from _flattened(_json_items(data, 0))

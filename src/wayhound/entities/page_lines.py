@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -16,10 +17,10 @@ from operator import attrgetter
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
 
-from wayhound.entities.places import ADDRESS_LABEL
+from wayhound.entities.places import ADDRESS_LABEL, ADDRESS_STARTS
 from wayhound.pages.head import language_of, one_line, title_of
 from wayhound.pages.reader import bound_markup
-from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
+from wayhound.pages.sniff import MAX_CHARS, decode, has_plain_markup, sniff_kind
 from wayhound.text.words import fold
 
 MAX_LINES = 20_000
@@ -44,8 +45,8 @@ _LIST_OF = {create_tag(tag).tag_id: number for number, tags in enumerate(_LISTS)
 """The list of `_Elements` that an element belongs to, by the number of its tag: each name would be a new string."""
 
 # What is worth a search of the tree: most pages only hide fields of forms, and blocks.
-_HIDDEN = re.compile(rb"hidden(?<=\shidden)[\s=>/]")
-_DECOY = re.compile(rb"display: ?none")  # found first, and then the beginning of its element
+# Each is looked for by a fixed text, in a third of the time that a pattern takes, and the rest around its places.
+_HIDDEN = re.compile(rb"\shidden[\s=>/]")
 _SIGN = re.compile(rb"@(?<=alt=.@)[\"']")  # a picture shows the sign of an e-mail address
 # zero-width characters and soft hyphens break words apart for no reader
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
@@ -111,11 +112,15 @@ _Traits = tuple[bool, bool, str, bool]
 @lru_cache(maxsize=CACHED_LINES)
 def _traits(line: str) -> _Traits:
     """Return what several extractors ask of every line, together: most of the time goes into looking up the line."""
-    first = _FIRST_WORD.match(line) if len(line) <= MAX_NAME_CHARS else None
-    word, is_odd = (
-        (fold(first[1]), bool(first[2]) or line.startswith(("&", "\\", "{"))) if first else ("", False)
-    )
-    return _DIGIT.search(line) is not None, ADDRESS_LABEL.match(line) is not None, word, is_odd
+    first = _FIRST_WORD.match(line)
+    if first is None:
+        return False, False, "", False
+    word = fold(first[1])
+    is_label = word in ADDRESS_STARTS and ADDRESS_LABEL.match(line) is not None
+    has_digit = _DIGIT.search(line, first.start(1)) is not None
+    if len(line) > MAX_NAME_CHARS:
+        return has_digit, is_label, "", False
+    return has_digit, is_label, word, bool(first[2]) or line.startswith(("&", "\\", "{"))
 
 
 @dataclass(frozen=True)
@@ -137,9 +142,13 @@ class ParsedPage:
         elements.remove(elements.unseen)
         title = title_of(elements.titles)
         headings = tuple(elements.heading_texts())
-        if _HIDDEN.search(self.source):
+        if any(_HIDDEN.match(self.source, place - 1) for place in _places(self.source, b"hidden") if place):
             elements.remove(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
-        if any(_starts_span(self.source, match.start()) for match in _DECOY.finditer(self.source)):
+        if any(
+            _starts_span(self.source, place)
+            for hiding in (b"display:none", b"display: none")
+            for place in _places(self.source, hiding)
+        ):
             # inside of a line, as in e-mail addresses; hidden blocks may open on a click
             decoys = tree.css('span[style*="display:none"], span[style*="display: none"]')[:1_000]
             elements.remove(node for node in decoys if len(node.text()) < 40)
@@ -162,15 +171,30 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
     kind = sniff_kind(body, media_type.strip(), charset)
     if kind in {"empty", "not_html", "binary"}:
         return PageLines(url)
-    text, _ = decode(body[: 4 * MAX_CHARS], charset)
+    body = body[: 4 * MAX_CHARS]
+    text, codec = decode(body, charset)
     if kind != "html":
         return PageLines(url, lines=_placed(_BREAK.join(_visible(text[:MAX_CHARS]).splitlines())))
-    return parse_html(url, text, media_type.strip() or "text/html")
+    is_source = codec == "utf-8" and not body.startswith(BOM_UTF8) and "\ufffd" not in text
+    return _parsed(url, text, body if is_source else _encoded(text), media_type.strip() or "text/html")
 
 
 def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
     """Return the tree of HTML."""
-    source = bound_markup(html, media_type).encode("utf-8", "replace")
+    return _parsed(url, html, _encoded(html), media_type)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _parsed(url: str, html: str, source: bytes, media_type: str) -> ParsedPage:
+    """Return the tree of HTML, which `source` is in UTF-8."""
+    is_xml = media_type != "text/html" or source.startswith(b"<?xml")
+    comment = source.rfind(b"<!--")
+    is_open = comment >= 0 and source.find(b"-->", comment) < 0
+    if is_xml or is_open or not has_plain_markup(source):
+        source = _encoded(bound_markup(html, media_type))
     if b"</span><span" in source:  # a fixed text is found in half of the time
         source = _GLUED.sub(b"</span> ", source)
     tree = LexborHTMLParser(source)
@@ -222,6 +246,14 @@ def _elements(tree: LexborHTMLParser) -> _Elements:
         if number is not None:
             lists[number].append(node)
     return found
+
+
+def _places(source: bytes, word: bytes) -> Iterator[int]:
+    """Yield where a word begins in markup."""
+    place = source.find(word)
+    while place >= 0:
+        yield place
+        place = source.find(word, place + 1)
 
 
 def _starts_span(source: bytes, place: int) -> bool:

@@ -187,13 +187,20 @@ STREET_WORDS: dict[str, tuple[str, str]] = {
     "vi": ("đường phố quận", ""),
 }  # fmt: skip
 
+_WHOSE = "our|postal|street|mailing|office|business|company|unsere|notre|nuestra|nossa"
+_ADDRESS = (
+    "address|location|adresse|anschrift|ubicación|ubicacion|standort|postanschrift|sitz|dirección|direccion|domicilio|"
+    "endereço|endereco|morada|indirizzo|sede|adres|adresa|naslov|cím|osoite|adress|адрес|адреса|διεύθυνση|住所|所在地|"
+    "地址|주소"
+)
 ADDRESS_LABEL = re.compile(
-    r"^\W*(?:(?:our|postal|street|mailing|office|business|company|unsere|notre|nuestra|nossa)\s+)?(?:address|location|"
-    r"adresse|anschrift|ubicación|ubicacion|standort|postanschrift|sitz|dirección|direccion|domicilio|endereço|endereco|morada|indirizzo|sede|adres|"
-    r"adresa|naslov|cím|osoite|adress|адрес|адреса|διεύθυνση|住所|所在地|地址|주소)\s*(?:[(（][^()（）]{1,12}[)）]\s*)?(?:[:：.\-–]|$)",
+    rf"^\W*(?:(?:{_WHOSE})\s+)?(?:{_ADDRESS})\s*(?:[(（][^()（）]{{1,12}}[)）]\s*)?(?:[:：.\-–]|$)",
     re.IGNORECASE,
 )
 """The beginning of a line that says that an address follows."""
+
+ADDRESS_STARTS = frozenset(map(fold, f"{_WHOSE}|{_ADDRESS}".split("|")))
+"""The first words of such lines, folded: a set rules out nearly all lines in a tenth of the time."""
 
 BOX_WORDS = (
     r"(?:p\.? ?o\.? ?box|post(?:al)? box|postfach|casilla|apartado|apdo|caixa postal|boîte postale|b\.?p\.?)"

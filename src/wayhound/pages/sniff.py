@@ -233,6 +233,23 @@ def limit_markup(html: str) -> str:
     return _cut_down(html, max(1, min(30, _MAX_REOPENED // (n_tags + 1))))
 
 
+def has_plain_markup(source: bytes) -> bool:
+    """Return True if `limit_markup` would leave markup in UTF-8 as it is; False may mean that it must look closer."""
+    import numpy as np  # noqa: PLC0415 - `import wayhound` must stay quick
+
+    # numbers in an array are counted in an eighth of the time that letters of a string take
+    letters = np.frombuffer(source, np.uint8)
+    begins = letters == ord("<")
+    n_tags = int(np.count_nonzero(begins))
+    if n_tags > _FEW_TAGS:
+        closed = int(np.count_nonzero(begins[:-1] & (letters[1:] == ord("/")))) - 1  # the last may not count
+        if n_tags > _PLAIN_TAGS or n_tags * (n_tags - 2 * closed) > _PLAIN_REOPENED:
+            return False
+    return len(source) <= _PLAIN_CHARS or (
+        len(source) <= MAX_CHARS and _most_attributes(source) <= _PLAIN_CHARS // 4
+    )
+
+
 def _has_plain_tags(html: str, n_tags: int) -> bool:
     if n_tags <= _FEW_TAGS:
         return True
@@ -241,15 +258,14 @@ def _has_plain_tags(html: str, n_tags: int) -> bool:
 
 
 def _has_few_attributes(html: str) -> bool:
-    return len(html) <= _PLAIN_CHARS or _most_attributes(html) <= _PLAIN_CHARS // 4
+    return len(html) <= _PLAIN_CHARS or _most_attributes(html.encode("utf-8", "replace")) <= _PLAIN_CHARS // 4
 
 
-def _most_attributes(html: str) -> int:
+def _most_attributes(html: bytes) -> int:
     """Return a number that no tag's attributes exceed: each begins after white space, a closing quote or a slash."""
     import numpy as np  # noqa: PLC0415 - with the first large page: `import wayhound` must stay quick
 
-    # numbers in an array are counted in an eighth of the time that strings take
-    source = np.frombuffer(html.encode("utf-8", "replace"), np.uint8)
+    source = np.frombuffer(html, np.uint8)
     is_seen = source > ord(" ")
     words = np.count_nonzero(is_seen[1:] > is_seen[:-1]) + 1
     quotes = np.count_nonzero((source == ord('"')) | (source == ord("'")))
