@@ -526,7 +526,7 @@ def _grow(page: PageLines, anchor: _Anchor, hints: Sequence[str]) -> Address | N
         pieces += [(index, 0, len(lines[index])) for index in range(anchor.line + 1, end_line)]
         pieces.append((end_line, 0, end))
     text = ", ".join(piece for piece in (_tidy(lines[i][a:b]) for i, a, b in pieces) if piece)
-    if not text or len(text) > MAX_ADDRESS_CHARS or not re.search(r"\w{2}", text):
+    if not text or len(text) > MAX_ADDRESS_CHARS or not _LETTERS.search(text):
         return None
     strong_shape = anchor.country in ("US", "CA", "GB", "JP")
     if not street and not strong_shape:
@@ -718,7 +718,7 @@ def _is_street(text: str) -> bool:
 
 def _likely_country(text: str, hints: Sequence[str]) -> str:
     """Return the country of an address without one: by its state, or the site's; every site may be American."""
-    if _US_NO_ZIP.search(text):
+    if _REGION.search(text) and _US_NO_ZIP.search(text):
         return "US"
     return hints[0] if hints and hints[0] != "US" else ""
 
@@ -739,3 +739,4 @@ def _tidy(text: str) -> str:
 
 
 _SEPARATORS = re.compile(r"\s*[|•·]\s*")
+_LETTERS = re.compile(r"\w{2}")

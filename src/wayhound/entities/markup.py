@@ -75,12 +75,12 @@ ORGANISATIONS = re.compile(
 def read_markup(page: ParsedPage) -> list[Stated]:
     """Return all that a page states for machines. Its source is searched for words before the tree is."""
     tree, source = page.tree, page.source
-    items: list[Item] = list(_json_ld(page.scripts))
+    items: list[Item] = list(_json_ld(page.linked_data))
     if b"itemprop" in source:
         items += _annotated(tree, "itemscope", "itemprop", "itemtype", "microdata")
     if b"typeof=" in source and b"property" in source:
         items += _annotated(tree, "typeof", "property", "typeof", "rdfa")
-    if _CARD.search(source) or b"street-address" in source:
+    if b"street-address" in source or (b"card" in source and _CARD.search(source)):
         items += _microformats(tree)
     stated = [fact for number, item in enumerate(items[:MAX_ITEMS]) for fact in item_facts(item, number)]
     stated += _links(tree, source)
@@ -337,7 +337,7 @@ def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
                 emails += (Stated("email", email, "mailto") for email in addresses if email)
             case "tel" | "callto":
                 phones.append(Stated("phone", unquote(target), "tel"))
-    data = _DATA_MAIL.search(source) is not None
+    data = b"data-" in source and _DATA_MAIL.search(source) is not None
     if data or b"email-protection#" in source:
         for node in tree.css('[data-cfemail], a[href*="email-protection#"]')[:MAX_ITEMS]:
             code = (

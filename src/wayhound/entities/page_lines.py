@@ -47,7 +47,7 @@ _LIST_OF = {create_tag(tag).tag_id: number for number, tags in enumerate(_LISTS)
 # What is worth a search of the tree: most pages only hide fields of forms, and blocks.
 # Each is looked for by a fixed text, in a third of the time that a pattern takes, and the rest around its places.
 _HIDDEN = re.compile(rb"\shidden[\s=>/]")
-_SIGN = re.compile(rb"@(?<=alt=.@)[\"']")  # a picture shows the sign of an e-mail address
+_SIGN = re.compile(rb"alt=.@[\"']")  # a picture shows the sign of an e-mail address
 # zero-width characters and soft hyphens break words apart for no reader
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
 
@@ -125,7 +125,7 @@ def _traits(line: str) -> _Traits:
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """A page before it is flattened into lines: the tree, and the JSON-LD that would be lost with its scripts.
+    """A page before it is flattened into lines: the tree, and its elements that matter for the lines.
 
     `source` is the markup in UTF-8: to look for a word in bytes takes half the time of looking for it in text.
     """
@@ -133,12 +133,20 @@ class ParsedPage:
     url: str
     source: bytes
     tree: LexborHTMLParser
-    scripts: tuple[str, ...]
+    elements: _Elements
+
+    @property
+    def linked_data(self) -> Iterator[str]:
+        """The texts of scripts with JSON-LD, which are lost with the other scripts when the page is flattened."""
+        if b"application/ld+json" in self.source:
+            for node in self.elements.unseen:
+                if node.tag == "script" and "ld+json" in (node.attributes.get("type") or "").lower():
+                    yield node.text()
 
     def lines(self) -> PageLines:
         """Return the lines of the page. The tree cannot be used afterwards."""
         tree, body, language = self.tree, self.tree.body, language_of(self.tree.root)
-        elements = _elements(tree)
+        elements = self.elements
         elements.remove(elements.unseen)
         title = title_of(elements.titles)
         headings = tuple(elements.heading_texts())
@@ -146,13 +154,13 @@ class ParsedPage:
             elements.remove(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
         if any(
             _starts_span(self.source, place)
-            for hiding in (b"display:none", b"display: none")
-            for place in _places(self.source, hiding)
+            for place in _places(self.source, b"display:")
+            if self.source.startswith((b"none", b" none"), place + 8)
         ):
             # inside of a line, as in e-mail addresses; hidden blocks may open on a click
             decoys = tree.css('span[style*="display:none"], span[style*="display: none"]')[:1_000]
             elements.remove(node for node in decoys if len(node.text()) < 40)
-        if b"@" in self.source and _SIGN.search(self.source):
+        if any(_SIGN.match(self.source, place - 5) for place in _places(self.source, b"@") if place >= 5):
             for node in tree.css('img[alt="@"]')[:1_000]:
                 node.replace_with("@")
         if body is None:
@@ -198,8 +206,7 @@ def _parsed(url: str, html: str, source: bytes, media_type: str) -> ParsedPage:
     if b"</span><span" in source:  # a fixed text is found in half of the time
         source = _GLUED.sub(b"</span> ", source)
     tree = LexborHTMLParser(source)
-    scripts = tree.css('script[type*="ld+json"]') if b"application/ld+json" in source else []
-    return ParsedPage(url, source, tree, tuple(node.text() for node in scripts))
+    return ParsedPage(url, source, tree, _elements(tree))
 
 
 @dataclass
