@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from wayhound.entities.markup import format_parts
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
@@ -33,8 +33,7 @@ MAX_PART_CHARS = 110
 MAX_ADDRESS_CHARS = 220
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """An address as printed, on one line, with its place in the text and the evidence for it.
 
     `country` is a code of ISO 3166-1, or empty where the shape fits several and nothing decides.
@@ -48,8 +47,7 @@ class Address:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Anchor:
+class _Anchor(NamedTuple):
     """The part of a line that is certainly of an address: from the city to the post code."""
 
     line: int

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
@@ -23,8 +22,7 @@ _FALLBACK_REGIONS = ("US", "GB", "DE", "FR", "IN", "AU")
 """Tried for a number with a label where no hint fits; the page may be of an emigrant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contact:
+class Contact(NamedTuple):
     """A phone, fax or e-mail: its field, its normal form, as printed, and its place in the text."""
 
     field: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress, count
+from typing import NamedTuple
 
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.text.words import fold
@@ -89,8 +89,7 @@ _SHUT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OpenHours:
+class OpenHours(NamedTuple):
     """Hours in schema.org form with the place of the line that they were read from."""
 
     text: str

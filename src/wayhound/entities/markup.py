@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -52,8 +52,10 @@ class Item:
         return [value for value in self.properties.get(name, ()) if isinstance(value, Item)]
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+_NO_PARTS: Mapping[str, str] = {}
+
+
+class Stated(NamedTuple):
     """A value that the markup gives to a field. `parts` are those of an address; `item` groups values of one thing."""
 
     field: str
@@ -61,7 +63,7 @@ class Stated:
     source: str
     item: int = -1
     types: tuple[str, ...] = ()
-    parts: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    parts: Mapping[str, str] = _NO_PARTS
 
 
 ORGANISATIONS = re.compile(

@@ -133,12 +133,13 @@ def page_name(
     """
     title = strip_frame(page.title, shape.title_before, shape.title_after)
     title_words = plain_words(title)
+    all_words = (
+        [plain_words(text) for text in (page.title, *(text for _, text in page.headings))] if stated else []
+    )
     for fact in stated:
         words = plain_words(fact.text)
         if fact.text.casefold() not in shape.common and words:
-            agrees = _within(words, plain_words(page.title)) or any(
-                words == plain_words(h) for _, h in page.headings
-            )
+            agrees = _within(words, all_words[0]) or words in all_words[1:]
             yield Fact(
                 "name", fact.text, fact.confidence if agrees else 0.7, fact.source, fact.start, fact.end
             )
