@@ -2,7 +2,8 @@
 
 The pages are those of all restaurant guides (`restaurants/NAME.warc.gz` with `NAME.records.jsonl`) and the contact
 pages of all sites with a `facts.tsv`, which lists what is printed on them. Beside it in the same run: regular
-expressions alone, and, with `--peers`, extruct, pyap2, usaddress and trafilatura in environments of their own.
+expressions alone, and, with `--peers`, extruct, pyap2, usaddress and trafilatura in environments of their own, on up to
+40 pages of each guide and site, for at most ten minutes each and ten seconds a page.
 
 A phone or an e-mail is right if its normal form is equal; a name if its words are equal; an address if at least 80 %
 (F1) of its words, with abbreviations of streets and states spelled out, are shared and all numbers of the street and
@@ -21,6 +22,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser
@@ -40,6 +42,8 @@ TAUGHT_PAGES = 3
 PROFILE_PAGES = 50
 PAGES_A_SECOND = 400
 ROOT = Path(__file__).parent.parent
+PEER_PAGES = 40  # of each guide or site: the slowest peer takes seconds for some
+PEER_SECONDS = 600
 PEERS = {
     "extruct": ["extruct"],
     "pyap2": ["pyap2", "lxml"],
@@ -238,10 +242,17 @@ def patterns(page: TruePage) -> Answers:
     }
 
 
-def peer_answers(
-    name: str, groups: Mapping[str, Sequence[TruePage]], folder: Path
-) -> dict[str, Answers] | None:
-    """Run a peer over all pages in its own environment; None, with the reason said, where it cannot be had."""
+def peer_sample(groups: Mapping[str, Sequence[TruePage]]) -> list[TruePage]:
+    """Return the pages that peers read: of each guide or site with known facts some, one of each in turn."""
+    samples = []
+    for pages in groups.values():
+        known = [page for page in pages if page.facts]
+        samples.append(known[:: max(1, len(known) // PEER_PAGES)][:PEER_PAGES])
+    return [page for round_ in zip_longest(*samples) for page in round_ if page is not None]
+
+
+def peer_answers(name: str, pages: Sequence[TruePage], folder: Path) -> dict[str, Answers]:
+    """Run a peer in its own environment; return its facts of the pages that it read in time, if it can be had."""
     environment = ROOT / ".bench-venvs" / name
     python = environment / "bin" / "python"
     if not (environment / ".ready").exists():
@@ -249,24 +260,24 @@ def peer_answers(
         subprocess.run([sys.executable, "-m", "venv", environment], check=False)
         if subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[name]], check=False).returncode:
             print(f"{name} cannot be installed here and is left out", file=sys.stderr)
-            return None
+            return {}
         (environment / ".ready").touch()
     folder.mkdir(parents=True, exist_ok=True)
-    given = folder / "pages.jsonl"
+    given, taken = folder / f"{name}-pages.jsonl", folder / f"{name}-facts.jsonl"
     with given.open("w", encoding="utf-8") as file:
-        for pages in groups.values():
-            for page in pages:
-                if page.facts:
-                    html = page.body.decode("utf-8", "replace")
-                    file.write(json.dumps({"url": page.url, "html": html}) + "\n")
+        for page in pages:
+            file.write(json.dumps({"url": page.url, "html": page.body.decode("utf-8", "replace")}) + "\n")
     script = ROOT / "bench" / "peers" / "facts_peer.py"
-    output = subprocess.run(
-        [python, script, name, given], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
-    answers = {answer["url"]: answer["facts"] for answer in map(json.loads, output.splitlines())}
+    with taken.open("w", encoding="utf-8") as output:
+        try:
+            subprocess.run([python, script, name, given], check=True, stdout=output, timeout=PEER_SECONDS)
+        except subprocess.TimeoutExpired:
+            print(f"{name} was stopped after {PEER_SECONDS} seconds", file=sys.stderr)
+    lines = taken.read_text("utf-8").rpartition("\n")[0].splitlines()
+    answers = {answer["url"]: answer["facts"] for answer in map(json.loads, lines)}
     if not any(answers.values()):
         print(f"{name} failed on every page and is left out", file=sys.stderr)
-        return None
+        return {}
     return answers
 
 
@@ -345,7 +356,8 @@ def main() -> int:
     groups = read_guides(arguments.data, arguments.pages) | read_organisations(arguments.data)
     if not groups:
         parser.error(f"{arguments.data} has neither restaurants/*.warc.gz nor sites/*/*/facts.tsv")
-    tally, by_country, plain = Tally(), Tally(), Tally()
+    tally, by_country = Tally(), Tally()
+    own: dict[str, Answers] = {}
     judged: list[Judged] = []
     load_tables()
     speed = Speed()
@@ -362,7 +374,7 @@ def main() -> int:
             answers["hours"] = [" ".join(fact.printed for fact in facts if fact.field == "hours")]
             tally.add(name, page.facts, answers, (*FIELDS, "fax", "hours"))
             by_country.add(country_of(page, seen), page.facts, answers, FIELDS)
-            plain.add(name, page.facts, patterns(page), FIELDS)
+            own[page.url] = answers
             judged += _judged(page, facts)
             if arguments.wrong:
                 _print_missed(page, answers)
@@ -371,7 +383,7 @@ def main() -> int:
         speed.report(),
         _countries(by_country),
         _calibration(judged),
-        _systems(tally, plain, groups, arguments),
+        _systems(own, groups, arguments),
     ]
     reports.append(_taught(groups))
     if arguments.calibrate:
@@ -526,29 +538,38 @@ def _countries(tally: Tally) -> Report:
 
 
 def _systems(
-    tally: Tally, plain: Tally, groups: Mapping[str, Sequence[TruePage]], arguments: argparse.Namespace
+    own: Mapping[str, Answers], groups: Mapping[str, Sequence[TruePage]], arguments: argparse.Namespace
 ) -> Report:
-    systems = {"wayhound": tally, "regular expressions": plain}
+    """Compare systems, each with Wayhound on the pages that it read: peers are slow and read a sample."""
+    known = [page for pages in groups.values() for page in pages if page.facts]
+    answers = {"regular expressions": {page.url: patterns(page) for page in known}}
     if arguments.peers:
-        for name in PEERS:
-            answers = peer_answers(name, groups, ROOT / ".bench-venvs" / "facts")
-            if answers is not None:
-                systems[name] = Tally()
-                for group, pages in groups.items():
-                    for page in pages:
-                        systems[name].add(group, page.facts, answers.get(page.url, {}), FIELDS)
-    header = ["system", *(f"{name} {part}" for name in FIELDS for part in ("recall", "prec."))]
-    rows: list[list[Cell]] = [
-        [system, *(cell for name in FIELDS for cell in shares(scores.total(name)))]
-        for system, scores in systems.items()
-    ]
-    bars = [
-        Bar(f"{name} F1 ahead of {system}", _f1(tally.total(name)) - _f1(scores.total(name)), least=0.0)
-        for system, scores in systems.items()
-        if system != "wayhound"
-        for name in FIELDS
-    ]
+        sample = peer_sample(groups)
+        answers |= {name: peer_answers(name, sample, ROOT / ".bench-venvs" / "facts") for name in PEERS}
+    header = ["system", "pages", *(f"{name} {part}" for name in FIELDS for part in ("recall", "prec."))]
+    rows: list[list[Cell]] = []
+    bars: list[Bar] = []
+    for system, given in answers.items():
+        pages = [page for page in known if page.url in given]
+        theirs, ours_too = _tally(pages, given), _tally(pages, own)
+        if not rows or rows[-1][1] != len(pages):
+            rows.append(_system_row("wayhound", pages, ours_too))
+        if pages:
+            rows.append(_system_row(system, pages, theirs))
+            gaps = {name: _f1(ours_too.total(name)) - _f1(theirs.total(name)) for name in FIELDS}
+            bars += [Bar(f"{name} F1 ahead of {system}", gap, least=0.0) for name, gap in gaps.items()]
     return Report("Beside others (per cent)", header, rows, bars)
+
+
+def _tally(pages: Iterable[TruePage], answers: Mapping[str, Answers]) -> Tally:
+    tally = Tally()
+    for page in pages:
+        tally.add(page.group, page.facts, answers[page.url], FIELDS)
+    return tally
+
+
+def _system_row(system: str, pages: Sequence[TruePage], scores: Tally) -> list[Cell]:
+    return [system, len(pages), *(cell for name in FIELDS for cell in shares(scores.total(name)))]
 
 
 def _f1(score: Score) -> float:

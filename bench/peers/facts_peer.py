@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -95,16 +96,27 @@ LIBRARIES = {
 }
 
 
+PAGE_SECONDS = 10
+"""Patterns of some libraries take minutes for a page; what takes longer than this has no facts."""
+
+
+def stop_page(*_: object) -> None:
+    raise TimeoutError(f"not read in {PAGE_SECONDS} seconds")
+
+
 def main() -> None:
     read = LIBRARIES[sys.argv[1]]
+    signal.signal(signal.SIGALRM, stop_page)
     with Path(sys.argv[2]).open(encoding="utf-8") as pages:
         for page in map(json.loads, pages):
+            signal.alarm(PAGE_SECONDS)
             try:
                 facts = read(page["html"], page["url"])
             except Exception as error:  # noqa: BLE001 - a page that a library fails on has no facts
                 print(f"{page['url']}: {error}", file=sys.stderr)
                 facts = {}
-            print(json.dumps({"url": page["url"], "facts": facts}))
+            signal.alarm(0)
+            print(json.dumps({"url": page["url"], "facts": facts}), flush=True)
 
 
 if __name__ == "__main__":
