@@ -11,19 +11,22 @@ import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from bench.baum_welch import baum_welch, mix_by_state, mix_uniformly
 from bench.crf_table import CrfTable
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from bench.token_scores import COUNTS, BothCounts, Score, Split, add_split_options, report_progress, splits
 from wayhound.learn.hmm import HiddenMarkovModel
+from wayhound.learn.hmm_parameters import expected_counts
 from wayhound.papers.distant import DistantWords
 from wayhound.papers.field_hmm import FieldHMM
 from wayhound.papers.lexicon import build_lexicon
-from wayhound.papers.tagged import HEADER_FIELDS, parse_headers
+from wayhound.papers.tagged import HEADER_FIELDS, TaggedText, parse_headers
 from wayhound.papers.training_data import PaperData
 
 SOURCES = ("L", "L+D", "L*D")
@@ -35,13 +38,26 @@ LEAST_CRF = {"words": 97.8, "macro-F1": 91.5, "wholly right": 62.0}
 MODELS: dict[str, dict[str, Any]] = {
     **{name: {"merging": "one", "transitions": key, "use_gaps": False} for key, name in ONE_A_CLASS.items()},
     "V-merged (to the end)": {"merging": "v", "max_states": 0, "transitions": "ml", "use_gaps": False},
+    "V-merged, ML": {"merging": "v", "transitions": "ml", "use_gaps": False},
+    "Merge search, ML": {"merging": "search", "transitions": "ml", "use_gaps": False},
     "V-merged": {"merging": "v", "transitions": "shrunk", "use_gaps": False},
     "Merge search": {"merging": "search", "transitions": "shrunk", "use_gaps": False},
     "One a class, with gaps": {"merging": "one", "transitions": "shrunk"},
     "V-merged, with gaps": {"merging": "v", "transitions": "shrunk"},
     "Merge search, with gaps": {"merging": "search", "transitions": "shrunk"},
 }
-"""The first four are those of Table 3. Gaps are line ends and commas, which the seed drops."""
+"""The first four are those of Table 3, with the two "ML" rows below them those of Table 4. Gaps are line ends and
+commas, which the seed drops."""
+
+OWN_WORDS = ("Merge search, ML", "Merge search, with gaps")
+"""Models that are also tried with emissions of their own for each state (section 4.4)."""
+OWN_WORDS_PRIORS = (
+    30.0,
+    100.0,
+    300.0,
+    1000.0,
+    3000.0,
+)  # words of the class's emissions that a state begins with
 
 
 class HmmTables:
@@ -53,6 +69,7 @@ class HmmTables:
         self.sizes: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self.weights: list[Any] = []
         self.searches: list[dict[int, float]] = []
+        self.right: dict[str, list[bool]] = defaultdict(list)  # of every word, L*D
 
     def add(self, split: Split, distant: DistantWords) -> None:
         for name, settings in MODELS.items():
@@ -60,12 +77,16 @@ class HmmTables:
                 model = FieldHMM("header", emissions=source, **settings)  # type: ignore[arg-type]
                 model.fit(split.train, distant)
                 self._test(name, source, model, split)
+                if name in OWN_WORDS and source == "L*D":
+                    for prior in OWN_WORDS_PRIORS:
+                        self._add(_own_name(name, prior), own_words(model, split.train, prior), model, split)
 
     def _test(self, name: str, source: str, model: FieldHMM, split: Split) -> None:
-        for truth, guess in seed_labels(model, model.model_, split):
-            self.scores[name, source].add(truth, guess)
         if source != "L*D":
+            for truth, guess in seed_labels(model, model.model_, split):
+                self.scores[name, source].add(truth, guess)
             return
+        self._add(name, model.model_, model, split)
         structure = model.tagger_.structure_
         self.sizes[name].append((structure.n_states, structure.n_transitions))
         for text in split.test:
@@ -74,6 +95,11 @@ class HmmTables:
             self.weights.append(model.tagger_.mixture_)
         if name == "Merge search":
             self.searches.append(model.tagger_.search_)
+
+    def _add(self, name: str, chain: HiddenMarkovModel, model: FieldHMM, split: Split) -> None:
+        for truth, guess in seed_labels(model, chain, split):
+            self.scores[name, "L*D"].add(truth, guess)
+            self.right[name] += [left == right for left, right in zip(truth, guess, strict=True)]
 
     def rows(self) -> list[list[Cell]]:
         """Return the row of the best model over all words, which also has to find the abstract."""
@@ -101,6 +127,21 @@ class HmmTables:
         )
         return self._errors("Table 4: word error %, structure from data", rest, [bar])
 
+    def mcnemar(self) -> Report:
+        """Compare models on the same words: where one is right and the other wrong, by a two-sided sign test."""
+        pairs = [("ML", name) for name in MODELS if name not in ONE_A_CLASS.values()]
+        pairs += [(name, _own_name(name, prior)) for name in OWN_WORDS for prior in OWN_WORDS_PRIORS]
+        pairs += [("One a class, with gaps", f"{name}, with gaps") for name in ("V-merged", "Merge search")]
+        rows: list[list[Cell]] = []
+        for one, other in pairs:
+            left, right = np.array(self.right[one]), np.array(self.right[other])
+            lost, won = int((left & ~right).sum()), int((right & ~left).sum())
+            chance = binomtest(won, won + lost).pvalue if won + lost else 1.0
+            error = self.scores[other, "L*D"].error
+            rows.append([one, other, error, lost, won, f"{chance:.2g}"])
+        header = ("model", "against", "its error %", "words lost", "words won", "p")
+        return Report("McNemar's test, L*D", header, rows)
+
     def _errors(self, title: str, names: Sequence[str], bars: Sequence[Bar] = ()) -> Report:
         rows: list[list[Cell]] = []
         for name in names:
@@ -126,6 +167,20 @@ class HmmTables:
             [size, 100 * float(np.mean([search[size] for search in self.searches]))] for size in sizes
         ]
         return Report("Figure 9: held-out word error % as states are merged", ("states", "error %"), rows)
+
+
+def _own_name(name: str, prior: float) -> str:
+    return f"{name}, own words a state ({prior:g} of the class)"
+
+
+def own_words(model: FieldHMM, train: Sequence[TaggedText], prior: float) -> HiddenMarkovModel:
+    """Return the model with emissions of their own for states that share a class, smoothed by those of the class."""
+    texts = [model.read(text.lines, text.labels) for text in train]
+    classes = [model.classes(text, tagged.labels) for text, tagged in zip(texts, train, strict=True)]
+    counts = expected_counts(model.model_, [model.numbers(text) for text in texts], classes).words
+    mixed = counts + prior * np.exp(model.model_.emissions)
+    with np.errstate(divide="ignore"):
+        return replace(model.model_, emissions=np.log(mixed / mixed.sum(axis=1, keepdims=True)))
 
 
 def seed_labels(model: FieldHMM, chain: HiddenMarkovModel, split: Split) -> list[tuple[list[str], list[str]]]:
@@ -209,6 +264,7 @@ def reports(only: str | None, hmms: HmmTables, trained: BaumWelchTable, crfs: Cr
             hmms.table_2(),
             hmms.table_3(),
             hmms.table_4(),
+            hmms.mcnemar(),
             hmms.table_5(),
             hmms.figure_9(),
             trained.report(),

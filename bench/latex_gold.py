@@ -18,7 +18,8 @@ _ACCENTS = {"`": "\u0300", "'": "\u0301", "^": "\u0302", '"': "\u0308", "~": "\u
             "c": "\u0327", "v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a"}  # fmt: skip
 _ACCENT = re.compile(r"\\([`'^\"~=.])\s*\{?\\?([A-Za-zı])\}?|\\([cvuHkr])(?:\s*\{([A-Za-z])\}|\s+([A-Za-z]))")
 _LETTERS = {"ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "aa": "å", "AA": "Å",
-            "i": "i", "LaTeX": "LaTeX", "TeX": "TeX", "proglang": "", "R": "R", "XeTeX": "XeTeX"}  # fmt: skip
+            "i": "i", "LaTeX": "LaTeX", "LaTeXe": "LaTeX2ε", "TeX": "TeX", "proglang": "", "R": "R",
+            "XeTeX": "XeTeX"}  # fmt: skip
 _LETTER = re.compile(
     r"\\(" + "|".join(sorted(_LETTERS, key=len, reverse=True)) + r")(?![A-Za-z])\s?(?:\{\})?"
 )
@@ -39,6 +40,17 @@ _DOI = re.compile(r"10\.\d{4,9}/[^\s{}\\,;]{3,80}")
 _YEAR = re.compile(r"(?<!\d)(?:19[5-9]|20[0-3])\d(?!\d)")
 _VENUES = ("acmJournal", "journal", "journalname", "jname", "acmConference", "conference", "confname", "booktitle",
            "acmBooktitle", "jmlrproceedings", "shortjournal", "JNAME", "eventtitle")  # fmt: skip
+_CLASS_VENUES = {
+    "jss": "Journal of Statistical Software", "ltugboat": "TUGboat", "mnras": "MNRAS",
+    "aomart": "Annals of Mathematics",
+    "jpsj": "Journal of the Physical Society of Japan", "ptptex": "Progress of Theoretical Physics",
+    "elbioimp": "J Electr Bioimp", "pracjourn": "The PracTeX Journal", "lni": "Lecture Notes in Informatics",
+    "RJournal": "The R Journal", "dtk": "Die TeXnische Komödie", "arstexnica": "ArsTeXnica",
+    "ijmart": "Israel Journal of Mathematics", "ejpecp": "Electron. J. Probab.",
+    "economet": "Econometrica", "seg": "Geophysics", "csbulletin": "Zpravodaj", "rmaa": "RevMexAA",
+    "emisa": "EMISA", "cje": "Canadian Journal of Economics",
+}  # fmt: skip
+"""Names that a class prints by itself."""
 _YEARS = (
     "acmYear",
     "copyrightyear",
@@ -54,6 +66,15 @@ _NO_PAPER = re.compile(
     r"\\documentclass[^{]*\{[^}]*(?:thes|beamer|letter|exam|cv|book|report|slides|poster|leaflet|patent|schul|sem)",
     re.IGNORECASE,
 )
+_VERBATIM = re.compile(r"\\verb\*?([^\sA-Za-z*]).*?\1")
+_SWITCHES = frozenset(
+    "bf it em tt sf sc rm sl large Large LARGE huge Huge small footnotesize normalsize bfseries itshape slshape "
+    "ttfamily sffamily rmfamily scshape upshape mdseries normalfont centering noindent protect par newline linebreak "
+    "break quad qquad hfill unskip ignorespaces sloppy raggedright boldmath null space leavevmode smallskip medskip "
+    "bigskip hyp textendash textemdash".split()
+)  # commands that print nothing of their own
+_UNKNOWN = re.compile(r"\\([A-Za-z@]+)(?!\s*[\[{A-Za-z@])")
+_CITATION = re.compile(r"\b(title|journal|doi|year)\s*=\s*(?:paste0?\()?[\"']([^\"]{3,300}?)[\"']", re.DOTALL)
 _LOOKS_LIKE_PAPER = re.compile(
     r"\\begin\{abstract\}|\\(?:[aA]bstract|bibliography|printbibliography)(?![a-z])|\\begin\{thebibliography\}"
 )
@@ -66,6 +87,7 @@ class PaperGold:
     """The values of a source; None or empty if it has none that could be told."""
 
     title: str = ""
+    title_is_sure: bool = True  # False if it has a command that might print what only TeX knows
     authors: tuple[str, ...] = ()
     years: frozenset[str] = frozenset()  # any of them is right
     doi: str = ""
@@ -105,11 +127,13 @@ def gold_of(path: Path) -> PaperGold:
     head = source.split(r"\begin{thebibliography}")[0]
     if _NO_PAPER.search(source) or not _LOOKS_LIKE_PAPER.search(source):
         return PaperGold()
-    titles = [text for text in map(detex, arguments(head, "title")) if len(text) > 5]
+    title, is_sure = _title(head)
+    cited = _citation(path, title)
     entries = [detex(entry.replace(r"\url", "").replace(r"\href", "")) for entry in _bibitems(source)]
     titles_cited = [] if entries else list(_cited_titles(source, path.parent))
     return PaperGold(
-        title=titles[0] if titles else "",
+        title=title,
+        title_is_sure=is_sure,
         authors=_authors(_before_body(head)),
         years=frozenset(
             year
@@ -118,14 +142,47 @@ def gold_of(path: Path) -> PaperGold:
             if r"\today" not in text
             for year in _YEAR.findall(detex(text))
         ),
-        doi=_doi(head),
-        venues=tuple(
-            text for name in _VENUES for raw in arguments(head, name, optional=True)
-            if len(text := detex(raw)) > 3
-        ),
+        doi=_doi(head) or cited.get("doi", ""),
+        venues=tuple(_venues(head, cited)),
         references=tuple(entries or titles_cited),
         whole_references=bool(entries),
     )  # fmt: skip
+
+
+def _title(head: str) -> tuple[str, bool]:
+    """Return the first title, and False if it has a command that might print what only TeX knows."""
+    for raw in arguments(_VERBATIM.sub(" ", head), "title"):
+        if len(text := detex(raw)) > 5:
+            known = _SWITCHES | _LETTERS.keys() | set(_DROPPED)
+            return text, set(_UNKNOWN.findall(_ACCENT.sub("", raw))) <= known
+    return "", False
+
+
+def _venues(head: str, cited: dict[str, str]) -> Iterator[str]:
+    for name in _VENUES:
+        yield from (text for raw in arguments(head, name, optional=True) if len(text := detex(raw)) > 3)
+    for options, name in re.findall(r"\\documentclass\s*(?:\[([^\]]*)\])?\s*\{\s*([A-Za-z]+)", head):
+        if name in _CLASS_VENUES and "nojss" not in options:
+            yield _CLASS_VENUES[name]
+    if "journal" in cited:
+        yield cited["journal"]
+
+
+def _citation(path: Path, title: str) -> dict[str, str]:
+    """Return what the citation file of an R package says of the article that has this title."""
+    files = (folder / "CITATION" for folder in list(path.parents)[:3])
+    found = next((file for file in files if file.exists()), None)
+    if not found or not title:
+        return {}
+    for entry in re.split(r"\b(?:bibentry|citEntry)\s*\(", read_source(found))[1:]:
+        values = {name: detex(text) for name, text in _CITATION.findall(entry)}
+        if _letters(values.get("title", "")) == _letters(title):
+            return values
+    return {}
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def arguments(source: str, command: str, *, optional: bool = False) -> Iterator[str]:

@@ -130,7 +130,7 @@ def described_files(data: Path) -> Iterator[VenueFile]:
     """Yield the papers of one conference that have descriptions."""
     for path in sorted((data / "papers" / "pdf" / "aistats2007").glob("*.pdf")):
         truth = described(path.with_suffix(".md").read_text())
-        yield VenueFile("aistats", path, path.read_bytes(), PaperGold(truth.title, truth.authors))
+        yield VenueFile("aistats", path, path.read_bytes(), PaperGold(truth.title, authors=truth.authors))
 
 
 def measure(
@@ -159,7 +159,7 @@ def measure(
 def _judged(gold: PaperGold, fields: dict[str, list[str]], front: str) -> Iterator[tuple[str, bool, str]]:
     """Yield each field that the first pages print, True if it was read right, and a note on both."""
     letters = plain(front)
-    if plain(gold.title) in letters:
+    if gold.title_is_sure and plain(gold.title) in letters:
         title = _first(fields, "title")
         yield "title", plain(title) == plain(gold.title), f"{title!r} for {gold.title!r}"
     if gold.authors and all(_last(name) in letters for name in gold.authors):
@@ -178,7 +178,12 @@ def _judged(gold: PaperGold, fields: dict[str, list[str]], front: str) -> Iterat
 
 
 def _same_venue(read: str, gold: str) -> bool:
-    return bool(read) and (plain(gold) in plain(read) or plain(read) in plain(gold))
+    """Return True if one contains the other, or if one is the initials of the other: JACM, Journal of the ACM."""
+    initials = "".join(
+        word if word.isupper() else word[0] for word in re.findall(r"\w+", read) if word[0].isupper()
+    )
+    contained = bool(read) and (plain(gold) in plain(read) or plain(read) in plain(gold))
+    return contained or plain(initials) == plain(gold)
 
 
 def _measure_references(gold: PaperGold, document: Document, cut: list[str], tally: Tally) -> list[str]:

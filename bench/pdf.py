@@ -29,8 +29,8 @@ from wayhound.documents.limits import DEFAULT_LIMITS, ReadingLimits
 from wayhound.documents.reader import DocumentReader
 from wayhound.papers import header_reader
 from wayhound.papers.contexts import find_contexts
-from wayhound.papers.header_reader import FrontTexts
-from wayhound.papers.header_reader import read_front_by_layout as read_front
+from wayhound.papers.front_layout import FrontTexts
+from wayhound.papers.front_layout import read_front_by_layout as read_front
 from wayhound.papers.paper import PaperModels, read_paper
 from wayhound.papers.reference_cut import cut_references
 from wayhound.papers.sections import find_sections, reference_lines

@@ -8,8 +8,8 @@ import pytest
 
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Line
-from wayhound.papers.header_reader import FrontTexts
-from wayhound.papers.header_reader import read_front_by_layout as read_front
+from wayhound.papers.front_layout import FrontTexts
+from wayhound.papers.front_layout import read_front_by_layout as read_front
 
 BODY = placed(["1 Introduction", *(f"line {i} of the body" for i in range(20))], y=400)
 

@@ -185,3 +185,50 @@ def test_a_document_of_running_heads_alone_is_a_document_without_text() -> None:
     read = read_paper(laid_out([]), models, "")
     assert read.kind == "document"
     assert "text" not in read.fields
+
+
+def below_a_heading(heading: str, *, size: float) -> Document:
+    """Return a paper whose title stands below another large line."""
+    return laid_out(
+        [
+            *placed([heading], x=180, y=80, size=size),
+            *placed(["Learning to Walk Along", "Paths of Links"], x=180, y=140, size=17),
+            *placed(["Ada B. Sample and Carl Walker"], x=230, y=190, size=12),
+            *placed(["Abstract"], x=270, y=220, size=12),
+            *placed(ABSTRACT, y=240),
+            *placed(["1 Introduction", *(f"This is line {i} of the paper." for i in range(30))], y=300),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "heading", ["RESEARCH ARTICLE", "Working Paper No. 12", "Seminararbeit", "Master's Thesis"]
+)
+@pytest.mark.parametrize("size", [17.0, 24.0])
+def test_the_kind_of_work_above_a_title_is_not_of_it(heading: str, size: float) -> None:
+    title = read_front_matter(below_a_heading(heading, size=size)).title
+    assert title is not None
+    assert title.text == "Learning to Walk Along Paths of Links"
+
+
+def test_a_title_that_the_file_states_is_the_title_where_it_is_printed() -> None:
+    document = below_a_heading("Annals of Walking", size=24)
+    stated = replace(document, stated=(("title", ("Learning to walk along paths of links",)),))
+    title = read_front_matter(stated).title
+    assert title is not None
+    assert title.text == "Learning to Walk Along Paths of Links"
+    assert title.confidence > 0.99
+
+
+def test_a_stated_title_that_is_not_printed_does_not_count() -> None:
+    stated = replace(paper(), stated=(("title", ("Microsoft Word - walk_final.doc",)),))
+    assert read_front_matter(stated).title == read_front_matter(paper()).title
+
+
+def test_a_table_of_contents_ends_the_header() -> None:
+    lines = [
+        *placed(["Learning to Walk"], x=180, y=80, size=17),
+        *placed(["Ada B. Sample"], x=230, y=130, size=12),
+        *placed(["Contents", "1. Links", "2. Carl Walker", "3. Paths"], x=190, y=190),
+    ]
+    assert [person.full for person in read_front_matter(laid_out(lines)).authors] == ["Ada B. Sample"]

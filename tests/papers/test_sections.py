@@ -17,7 +17,7 @@ from wayhound.documents.headings import (
     is_references_heading,
 )
 from wayhound.documents.pdf import PdfReader
-from wayhound.papers.header_reader import read_front_by_layout as read_front
+from wayhound.papers.front_layout import read_front_by_layout as read_front
 from wayhound.papers.reference_cut import cut_references
 from wayhound.papers.sections import find_sections, header_lines, reference_lines
 from wayhound.samples import sample_web

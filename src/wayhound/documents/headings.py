@@ -26,6 +26,10 @@ _INTRODUCTION = frozenset(
     "introductionandrelatedwork motivation motivationandintroduction overview "
     "background einleitung einfuehrung einfuhrung introduccion introduzione introducao inleiding".split()
 )
+_CONTENTS = frozenset(
+    "contents tableofcontents inhaltsverzeichnis inhalt tabledesmatieres sommaire indice indicegeneral sumario "
+    "inhoudsopgave spistresci obsah".split()
+)
 _AFTER_REFERENCES = re.compile(
     r"^(?:appendi(?:x|ces)|supplement|supporting|acknowledge?ments?|anhang|annexe|proofs?of|aboutthe|"
     r"authors?biograph|biograph|vita|index$|listof|figure(?:captions|s$)|tables$|notes$|"
@@ -73,6 +77,10 @@ def is_abstract_heading(text: str) -> bool:
 
 def is_introduction_heading(text: str) -> bool:
     return not _ends_in_page_number(text) and _is_one_of(text, _INTRODUCTION)
+
+
+def is_contents_heading(text: str) -> bool:
+    return len(text) <= 40 and heading_key(text) in _CONTENTS
 
 
 def inline_abstract(text: str) -> int:

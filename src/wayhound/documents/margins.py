@@ -24,6 +24,7 @@ _LINE_STEPS = (1, 2, 5, 10)  # manuscripts number each line, or every second, fi
 _MIN_LINE_NUMBERS = 12
 _MAX_SKIPPED = 4  # numbers that may be missing: at formulas they are not at the beginning of a line
 _MIN_NUMBERED = 0.3  # share of all lines that are counted
+_SAME_COVERAGE = 0.8
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -44,7 +45,9 @@ def without_line_numbers(pages: Sequence[DocumentPage]) -> list[DocumentPage]:
         if (match := _LINE_NUMBER.match(line.text))
     ]
     chains = {step: _line_numbers(numbered, step) for step in _LINE_STEPS}
-    step = max(_LINE_STEPS, key=lambda step: step * len(chains[step]))
+    # Where every line is numbered, each fifth number is counted as well: the finest step that covers as much is right.
+    covered = {step: step * len(chains[step]) for step in _LINE_STEPS}
+    step = next(step for step in _LINE_STEPS if covered[step] >= _SAME_COVERAGE * max(covered.values()))
     chosen = {id(line) for line in chains[step]}
     if step * len(chosen) < _MIN_NUMBERED * sum(len(page.lines) for page in pages) or not chosen:
         return list(pages)  # none, or those of a listing

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
@@ -23,6 +23,7 @@ from wayhound.documents.headings import is_introduction_heading, is_references_h
 from wayhound.documents.margins import mark_margins, without_line_numbers
 from wayhound.documents.pdf import FRAME_LENGTH
 from wayhound.documents.pdf_layout import are_loose, find_gutter, join_runs, page_lines
+from wayhound.documents.pdf_metadata import stated_fields
 from wayhound.documents.pdf_text import PageText, TextRun
 from wayhound.documents.plain_text import is_garbled
 from wayhound.processes import allow_cpu, limit_process
@@ -89,9 +90,20 @@ def read_pdf(body: bytes, max_pages: int, seconds: float) -> Document | Unread:
         if n_pages < 1:
             return Unread("broken", "The PDF has no pages.")
         pages = list(_pages(pdf, min(n_pages, max_pages), time.monotonic() + seconds))
-        return _outcome(pages, n_pages)
+        outcome = _outcome(pages, n_pages)
+        if isinstance(outcome, Unread):
+            return outcome
+        return replace(outcome, stated=tuple(stated_fields(_information(pdf), body).items()))
     finally:
         pdf.close()
+
+
+def _information(pdf: pdfium.PdfDocument) -> dict[str, str]:
+    """Return the title of the document information; empty if it cannot be read."""
+    try:
+        return {"Title": pdf.get_metadata_value("Title")}
+    except (pdfium.PdfiumError, AssertionError, UnicodeDecodeError):
+        return {}
 
 
 def _refusal(error: pdfium.PdfiumError) -> Unread:

@@ -52,6 +52,9 @@ _NUMBER = re.compile(
     r"|(?<=\d)\s?\(\s?(\d{1,3}(?:[-–/]\d{1,3})?)\s?\)",
     re.IGNORECASE,
 )
+_ISSUE_CUE = re.compile(
+    r"\b(?:vol(?:ume|\.)|band|bd\.|jahrgang|tome)\s*\w+.{0,20}\b(?:no|nr|issue|number|heft)\b", re.IGNORECASE
+)
 _PAGES = re.compile(
     r"(?:\b(?:pp?\.|pages?|s\.|seiten?)\s*|[,:;)]\s*|\s[–—|•·]\s*)([A-Za-z]?\d{1,5})\s?[-–—]\s?([A-Za-z]?\d{1,5})\b(?!\s*\()",
     re.IGNORECASE,
@@ -234,7 +237,10 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
     venue = _venue(text, [match.start() for match in (pages, year, volume, number) if match])
     is_meeting = bool(_MEETING.search(venue))
     announced = bool(_PUBLISHED.match(block.text.strip()))
-    if not venue or not year or not (volume or pages or is_meeting or (announced and _SERIAL.search(venue))):
+    is_issue = volume and number and _ISSUE_CUE.search(rest)  # a number of a journal, if it is not dated
+    if not venue or not (year or is_issue):
+        return {}
+    if not (volume or pages or is_meeting or (announced and _SERIAL.search(venue))):
         return {}
     if not is_meeting and not (volume and (number or pages or _SERIAL.search(venue))) and not announced:
         return {}
@@ -243,7 +249,7 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
         "volume": next((group for group in volume.groups() if group), "") if volume else "",
         "number": next((group for group in number.groups() if group), "") if number else "",
         "pages": str(parse_pages(f"{pages[1]}-{pages[2]}")) if pages else "",
-        "year": year[1],
+        "year": year[1] if year else "",
     }
     return {name: (_value(text, LINE_CONFIDENCE, block.first, url),) for name, text in found.items() if text}
 

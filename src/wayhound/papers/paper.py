@@ -13,7 +13,8 @@ from wayhound.documents.flow import flow, whole_words
 from wayhound.papers.contexts import CitationContext, find_contexts
 from wayhound.papers.fields import read_reference as read_reference_fields
 from wayhound.papers.fields import repair_fields
-from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_by_layout, read_front_matter
+from wayhound.papers.front_layout import read_front_by_layout
+from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_matter
 from wayhound.papers.imprint import read_imprint, without_other_numbers
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, tidy
@@ -348,8 +349,15 @@ def _with_imprint(front: Fields, imprint: Fields) -> Fields:
 
 
 def _stated(document: Document) -> Fields:
-    """Return what the file states about itself, as publishers' pages do: more certain than what is read."""
-    return {name: tuple(Value(text, _STATED_CONFIDENCE) for text in texts) for name, texts in document.stated}
+    """Return what the file states about itself, as publishers do: more certain than what is read.
+
+    The title of a PDF counts only where it is printed, which `read_front_matter` sees to.
+    """
+    return {
+        name: tuple(Value(text, _STATED_CONFIDENCE) for text in texts)
+        for name, texts in document.stated
+        if name != "title" or document.kind != "pdf"
+    }
 
 
 def _file_fields(document: Document) -> Fields:
