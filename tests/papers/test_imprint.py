@@ -147,3 +147,40 @@ def test_a_doi_is_read_before_the_body_or_where_it_is_announced() -> None:
 
 def test_digits_of_other_numbers_are_removed() -> None:
     assert without_other_numbers("2001 ISSN 1612-7013").split() == ["2001"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "journal", "year"),
+    [
+        ("This introduction is a (slightly) modified version of Lind and Wood (2008a), published in the Journal of "
+         "Examples. Links are many.", "Journal of Examples", "2008"),
+        ("This document is based on the manuscript of Lind et al. (2018) which was published in the Town Journal and "
+         "has been extended.", "Town Journal", "2018"),
+        ("A previous version of this manuscript was published in the Annals of Towns and Cities (Lind, 2005b).",
+         "Annals of Towns and Cities", None),
+        ("∗Paper accepted in the Review of Trust", "Review of Trust", None),
+        ("This is a preprint of an article which appeared in Biometrics 2011.", "Biometrics", "2011"),
+    ],
+)  # fmt: skip
+def test_a_sentence_may_say_where_the_paper_appeared(sentence: str, journal: str, year: str | None) -> None:
+    found = imprint(body=(sentence,))
+    assert found.get("journal") == journal
+    assert year is None or found.get("year") == year
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The method of Lind was published in Biometrics in 2011.",
+        "This paper extends the test of Lind (2001), published in Biometrics.",
+        "This report was published in German.",
+        "A version of this paper appeared in June 2003.",
+    ],
+)
+def test_where_the_work_of_others_appeared_is_not_where_the_paper_did(sentence: str) -> None:
+    assert "journal" not in imprint(body=(sentence,))
+
+
+def test_a_running_head_with_volume_and_number_needs_no_year() -> None:
+    found = imprint(margins=("Paths of Towns, Volume 12, No. 3",))
+    assert (found.get("journal"), found.get("volume"), found.get("number")) == ("Paths of Towns", "12", "3")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wayhound.documents.document import Document, Line
+from wayhound.documents.flow import flow
 from wayhound.papers.fields import read_reference, repair_fields, texts_by_field
 from wayhound.papers.normalise_fields import normalise_reference, tidy
 from wayhound.papers.sections import Sections
@@ -30,7 +31,7 @@ _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
 _DOI_CUE = re.compile(r"\bdoi\b", re.IGNORECASE)
 _HOW_TO_CITE = re.compile(
     r"\W*(?:please\s+)?(?:(?:how\s+to\s+)?cite\s+(?:this\b[^:]{0,40}|as\b[^:]{0,10})|how\s+to\s+cite\b[^:]{0,30}|"
-    r"to\s+cite\s+this\b[^:]{0,30}|(?:suggested|recommended|preferred)\s+citation|citation|"
+    r"to\s+cite\s+this\b[^:]{0,30}|(?:suggested|recommended|preferred)\s+citation|citation|acm\s+reference\s+format|"
     r"zitier(?:vorschlag|weise|hinweis|ung)|empfohlene\s+zitier\w+|bitte\s+zitieren\b[^:]{0,30}|"
     r"pour\s+citer\b[^:]{0,30}|c[óo]mo\s+citar\b[^:]{0,30}|(?:original|first)ly\s+published\s+(?:in|as))"
     r"(?:\s*:\s*|\s*$)",
@@ -99,7 +100,9 @@ _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _NUMERIC_DATE = (
     rf"(?:({RECENT_YEAR})[-/.]{_DAY}[-/.]{_DAY}|{_DAY}[-/.]\s?{_DAY}[-/.]\s?({RECENT_YEAR}))(?!\d)"
 )
-_DATE_FIRST = re.compile(rf"^\W*(?:[^\W\d_]+:?\s+){{0,2}}{_NUMERIC_DATE}")  # Released 2021/02/24
+_DATE_FIRST = re.compile(
+    rf"^\W*(?:v(?:er(?:sion)?)?\.?\s*[\d.]+\w?,?\s+)?(?:[^\W\d_]+:?\s+){{0,2}}{_NUMERIC_DATE}"
+)  # Released 2021/02/24; v1.9, 2012/07/27
 _DATE_NOTE = re.compile(
     r"^\W*(?:date|datum|fecha|copyright|©|(?:manuscript\s+)?received|accepted|eingegangen|published(?:\s+online)?|"
     r"(?:last\s+)?(?:revised|updated|modified)|released?|stand|this\s+(?:version|draft))(?:\b|(?<=©))(?!\s+(?:in|by|as)\b)",
@@ -107,6 +110,28 @@ _DATE_NOTE = re.compile(
 )  # how a note at the foot of the first page begins
 _MAX_NOTE = 160  # characters
 _EDGES = " \t,.;:–—-|•·(["
+_WORK = (
+    r"(?:version|paper|article|manuscript|document|preprint|work|chapter|report|study|vignette|introduction|draft|"
+    r"description|contribution)"
+)
+_PUBLISHED_IN = (
+    r"\b(?:(?:re)?published|appear(?:ed|s|ing)?|accepted(?:\s+for\s+publication)?|forthcoming|in\s+press|printed)"
+    r"\s+(?:in|by)\s+(?:the\s+)?"
+)
+_ANNOUNCED = re.compile(
+    rf"(?:\b(?:this|present|our|an?|the)\s(?:[\w(),'’-]+\s){{0,8}}?{_WORK}|[∗*†‡]\s?{_WORK})(?:\s[\w-]+){{0,4}}?\s"
+    rf"(?P<name>{_PUBLISHED_IN})|"
+    rf"\b(?:(?:version|preprint|postprint|reprint|translation|update)\s+of|based\s+on)\s[^;:]{{1,160}}?"
+    rf"(?P<other>{_PUBLISHED_IN})",
+    re.IGNORECASE,
+)  # a sentence that says of this very paper where it appeared
+_VENUE_NAME = re.compile(
+    r"[^\W\d_a-z][\w&’'-]*(?:\s(?:(?:of|and|for|in|on|the|to|de|der|des|für|und)\s)*(?:&\s)?[^\W\d_a-z][\w&’'-]*){0,9}"
+)
+_NO_VENUE = re.compile(
+    rf"(?:{_MONTH}[a-zä]*|english|german|french|spanish|latin|[ivx]+)\b\.?\s*\d*$", re.IGNORECASE
+)
+_AFTER_NAME = 80  # characters after the name of a venue that may have its year and volume
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +149,12 @@ def read_imprint(
     front = _front(document, sections)
     margins = [line for page in document.pages[:_PAGES_READ] for line in page.lines if line.role == "margin"]
     fields = _doi(document, [*front, *margins], sections, url)
+    announced = _as_announced(document, sections, url)
     candidates = [
         *(_as_cited(block, model, url) for block in _citing_blocks(document, sections)),
         *(_as_printed(block, url) for block in [*_blocks(margins), *_blocks(front)]),
     ]
-    best = max(candidates, key=len, default={})
+    best = max(candidates, key=len, default={}) or announced
     year = (
         {} if "year" in best else _first_year([*front, *margins], url) or _noted_year(document, sections, url)
     )
@@ -252,6 +278,25 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
         "year": year[1] if year else "",
     }
     return {name: (_value(text, LINE_CONFIDENCE, block.first, url),) for name, text in found.items() if text}
+
+
+def _as_announced(document: Document, sections: Sections, url: str) -> dict[str, tuple[Value, ...]]:
+    """Read a sentence such as "This is a modified version of Lind (2008), published in the Journal of Examples"."""
+    first = document.lines[0].page if document.lines else 1
+    end = sections.references.start or len(document.lines)
+    running = flow([line for line in document.lines[:end] if line.page < first + _PAGES_READ])
+    for match in _ANNOUNCED.finditer(running.text):
+        name = _VENUE_NAME.match(running.text, match.end())
+        if not name or len(name[0]) < 4 or _NO_VENUE.fullmatch(name[0]):
+            continue
+        is_meeting = bool(_MEETING.search(name[0]))
+        after = without_other_numbers(running.text[name.end() : name.end() + _AFTER_NAME])
+        years = [*_YEAR.findall(after), *re.findall(rf"({RECENT_YEAR})[a-z]?\)", match[0])]
+        line = running.line_at(name.start())
+        venue = {"booktitle" if is_meeting else "journal": (_value(name[0], LINE_CONFIDENCE, line, url),)}
+        # It may be the year of another version: one that this paper has itself is more certain.
+        return venue | ({"year": (_value(years[0], YEAR_CONFIDENCE, line, url),)} if years else {})
+    return {}
 
 
 def _is_range(match: re.Match[str]) -> bool:

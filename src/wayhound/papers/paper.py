@@ -15,7 +15,7 @@ from wayhound.papers.fields import read_reference as read_reference_fields
 from wayhound.papers.fields import repair_fields
 from wayhound.papers.front_layout import read_front_by_layout
 from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_matter
-from wayhound.papers.imprint import read_imprint, without_other_numbers
+from wayhound.papers.imprint import YEAR_CONFIDENCE, read_imprint, without_other_numbers
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, tidy
 from wayhound.papers.reference_cut import RawReference, cut_references
@@ -345,7 +345,12 @@ def _year(fields: Fields) -> Fields:
 def _with_imprint(front: Fields, imprint: Fields) -> Fields:
     """Return the fields of both; a year without a venue is less certain than one that the model found."""
     names_venue = "journal" in imprint or "booktitle" in imprint
-    return imprint | front | (imprint if names_venue else {})
+    certain = {
+        name: values
+        for name, values in imprint.items()
+        if name != "year" or values[0].confidence > YEAR_CONFIDENCE
+    }
+    return imprint | front | (certain if names_venue else {})
 
 
 def _stated(document: Document) -> Fields:
