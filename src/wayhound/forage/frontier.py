@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import heapify, heappop, heappush, nlargest
+from heapq import heapify, heappop, heappush, heapreplace, nlargest
 from sys import intern
 
 from wayhound.forage.scorer import State
@@ -43,6 +43,7 @@ class QueuedLink:
     attempt: int = 1
     redirects: int = 0  # followed on the way here
     taken: bool = False
+    entry: float = 0.0  # the score of its entry in the queue, at least its own
     first_look: Visit | None = None  # its page was read plainly; this time a browser shows it
 
     def __lt__(self, other: QueuedLink) -> bool:
@@ -233,21 +234,26 @@ class Frontier:
         self._push(link)
 
     def rescore(self, link: QueuedLink, score: float) -> None:
-        if score != link.score:
-            link.score = score
+        """Change the score of a queued link. If it falls, its entry falls only when it comes first: most never do."""
+        link.score = score
+        if score > link.entry:
             self._push(link)
-            # every change of a score leaves an entry behind; most of them are stale by now
+            # every entry that has risen leaves one behind; most of them are stale by now
             if len(self._heap) > 2 * len(self._links) + _SPARE_ENTRIES:
-                self._heap = [(-other.score, other.order, other) for other in self._links.values()]
+                self._heap = [(-other.entry, other.order, other) for other in self._links.values()]
                 heapify(self._heap)
 
     def best(self) -> QueuedLink | None:
         """Return the link to follow next, without taking it."""
         while self._heap:
-            negative, _, link = self._heap[0]
-            if not link.taken and -negative == link.score:
+            negative, order, link = self._heap[0]
+            if link.taken or -negative != link.entry:
+                heappop(self._heap)  # stale: taken meanwhile, or it has risen
+            elif link.entry == link.score:
                 return link
-            heappop(self._heap)  # stale: taken meanwhile, or its score has changed
+            else:
+                link.entry = link.score
+                heapreplace(self._heap, (-link.score, order, link))
         return None
 
     def best_named(self) -> QueuedLink | None:
@@ -266,6 +272,7 @@ class Frontier:
         self._taken.add(hash(link.url))
 
     def _push(self, link: QueuedLink) -> None:
+        link.entry = link.score
         heappush(self._heap, (-link.score, link.order, link))
 
 
@@ -278,22 +285,21 @@ class GroupMeans:
     """
 
     weight: float = 2.0
-    _sums: dict[Hashable, float] = field(default_factory=dict)
-    _counts: dict[Hashable, int] = field(default_factory=dict)
+    _fetched: dict[Hashable, tuple[float, int]] = field(default_factory=dict)  # sum of rewards, and number
 
     def learn(self, groups: Sequence[Hashable], reward: float, fetched: int = 1) -> None:
         """Add the reward of a fetched link; with 0 fetched, what an earlier one turned out to be worth more."""
         for group in groups:
-            self._sums[group] = self._sums.get(group, 0.0) + reward
-            self._counts[group] = self._counts.get(group, 0) + fetched
+            total, count = self._fetched.get(group, (0.0, 0))
+            self._fetched[group] = total + reward, count + fetched
 
     def revise(self, prior: float, groups: Sequence[Hashable]) -> float:
         """Return the posterior score. Groups go from wide to narrow, each the prior of the next."""
         score = prior
         for group in groups:
-            fetched = self._counts.get(group, 0)
-            if fetched:
-                score = (self.weight * score + self._sums[group]) / (self.weight + fetched)
+            if group in self._fetched:
+                total, count = self._fetched[group]
+                score = (self.weight * score + total) / (self.weight + count)
         return score
 
 
@@ -338,7 +344,9 @@ class RevisedScores:
 
         Links on a route of the program come first while it pays.
         """
-        score = max(self.means.revise(prior, own) for own in (groups, *other_groups))
+        score = self.means.revise(prior, groups)
+        for own in other_groups:
+            score = max(score, self.means.revise(prior, own))
         if position and self.yields.leads(position):
             return FOLLOWED_FIRST + (1 - FOLLOWED_FIRST) * score
         return score

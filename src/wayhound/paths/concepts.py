@@ -35,12 +35,11 @@ class _Phrase:
         """Return True if the words from `start` on are the rest of this term."""
         if start + len(self.rest) > len(folded):
             return False
-        return all(
-            word.startswith(expected) if is_prefix else word == expected
-            for (expected, is_prefix), word in zip(
-                self.rest, folded[start : start + len(self.rest)], strict=True
-            )
-        )
+        for at, (expected, is_prefix) in enumerate(self.rest, start):
+            word = folded[at]
+            if not (word.startswith(expected) if is_prefix else word == expected):
+                return False
+        return True
 
 
 _Entry = tuple[frozenset[str], tuple[_Phrase, ...]]

@@ -121,7 +121,7 @@ def own_link_tokens(
     link: Link, context: PageContext, window: int = WINDOW, *, added: bool = True, folded: bool = True
 ) -> frozenset[str]:
     """Return a link's own tokens: its words, those around it, its URL; with `added`, also its position."""
-    text = words(link.text)
+    text = link_words(link.text)
     target = url_tokens(link.url)
     before = link.before if len(link.before) <= window else link.before[len(link.before) - window :]
     if not folded:
@@ -138,6 +138,12 @@ def own_link_tokens(
     if added:
         _add_position(tokens, link, context, len(text), target)
     return frozenset(tokens)
+
+
+@lru_cache(maxsize=1 << 13)
+def link_words(text: str) -> tuple[str, ...]:
+    """Return the words of a link's text. Every model asks for them in turn, and menus are on every page."""
+    return tuple(words(text))
 
 
 class _TokenCache(dict[str, str]):

@@ -23,6 +23,7 @@ from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import fit_log_odds
 from wayhound.page import Link, Page
 from wayhound.paths.concepts import named_concepts, web_concepts
+from wayhound.paths.features import link_words
 from wayhound.paths.samples import trails_by_site
 from wayhound.paths.traits import (
     ReachedPage,
@@ -36,7 +37,6 @@ from wayhound.paths.traits import (
     url_end_words,
     url_shape,
 )
-from wayhound.text.words import words
 from wayhound.trail import GOAL, Trail
 
 PASSED_WEIGHT = 0.5  # of a page that a goal trail passed: it is not the goal, but nobody has rejected it
@@ -232,7 +232,7 @@ _EVERYWHERE = frozenset({"home", "next_page", "search", "login"})  # these lead 
 
 def link_concepts(link: Link, *, use_urls: bool = True) -> frozenset[str]:
     """Return the concepts that a link names by its text and the end of its URL."""
-    concepts = named_concepts(tuple(words(link.text)))
+    concepts = named_concepts(link_words(link.text))
     return concepts | named_concepts(url_end_words(link.url)) if use_urls else concepts
 
 
@@ -248,7 +248,10 @@ class LinkPrior:
 
         A few trails also name concepts by chance. These have small weights, which squares make smaller.
         """
-        return max((self.weights[name] for name in concepts if name in self.weights), default=0.0) ** 2
+        best = 0.0
+        for name in concepts:
+            best = max(best, self.weights.get(name, 0.0))
+        return best**2
 
     def strongest(self) -> list[str]:
         """Return the names of the strongest concepts, to be matched as keywords are: inside words, and in folders."""

@@ -19,10 +19,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 
 from wayhound.page import Link, Page
 from wayhound.paths.concepts import named_concepts, page_contents, strip_accents, web_concepts
-from wayhound.paths.features import BODY_TOKENS, fold_word
+from wayhound.paths.features import BODY_TOKENS, fold_word, link_words
 from wayhound.text.words import words
 from wayhound.trail import Trail
 from wayhound.url import url_tokens
@@ -185,10 +186,10 @@ def words_outside_links(page: Page, most: int) -> list[str]:
 
     On most sites of today the first hundred words are menus, which all pages share.
     """
-    linked = Counter(word for link in page.links for word in words(link.text))
+    linked = dict(Counter(chain.from_iterable(link_words(link.text) for link in page.links)))
     own: list[str] = []
     for word in page.tokens:
-        if linked[word] > 0:
+        if linked.get(word):
             linked[word] -= 1
         else:
             own.append(word)
@@ -252,7 +253,7 @@ def _add_structure(traits: dict[str, float], page: Page) -> None:
     regions = Counter(region for region, _ in {(link.region, link.url) for link in page.links})
     linked = sum(len(link.text.split()) for link in page.links)
     beginning = page.tokens[:300]
-    numbers = sum(word.isdigit() for word in beginning) / (1 + len(beginning))
+    numbers = sum(map(str.isdigit, beginning)) / (1 + len(beginning))
     traits["#length"] = math.log1p(length) / 8
     traits["#links"] = math.log1p(len({link.url for link in page.links})) / 6
     traits["#linked text"] = min(linked / (length + 1), 1.0)
@@ -260,7 +261,7 @@ def _add_structure(traits: dict[str, float], page: Page) -> None:
     traits["#headings"] = math.log1p(len(page.headings)) / 4
     traits["#title length"] = min(len(page.title.split()), 12) / 12
     traits["#numbers"] = min(numbers, 0.3) / 0.3
-    traits["#years"] = min(sum(bool(_YEAR.match(word)) for word in beginning), 10) / 10
+    traits["#years"] = min(sum(len(word) == 4 and bool(_YEAR.match(word)) for word in beginning), 10) / 10
     if not length:
         traits["#empty"] = 1.0
 
@@ -287,7 +288,7 @@ def _link_traits(reached: ReachedPage, *, use_urls: bool) -> dict[str, float]:
     if link is None or source is None:
         traits["#start"] = 1.0
         return traits
-    text = words(link.text)
+    text = link_words(link.text)
     _add_names(traits, "link", [link.text])
     for word in text[:12]:
         traits[f"link {fold_word(word)}"] = 1.0
@@ -341,6 +342,7 @@ def prior_scale(trait: str) -> float:
 SYNONYM = 0.8  # of a match by another word, or a word of another language
 ON_MATCHING_PAGE = 0.3  # of a link that does not match itself, on a page that does: an entry of its list
 MENU_WORDS = 4  # a longer link text is a sentence, in which a match says less about the target
+_MAX_CACHED_LINKS = 1 << 13  # a large site has a million links, most of them once
 _MIN_INSIDE = 3  # shorter keywords match whole words only: "pi" is inside "shopping"
 
 
@@ -373,11 +375,13 @@ class Keywords:
         key = link.text, link.url
         match = self._links.get(key)
         if match is None:  # navigation occurs again on every page
+            if len(self._links) >= _MAX_CACHED_LINKS:
+                self._links.clear()
             match = self._links[key] = self._link_match(link)
         return max(match, ON_MATCHING_PAGE * page)
 
     def _link_match(self, link: Link) -> float:
-        by_text = self._match(words(link.text)) * min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
+        by_text = self._match(link_words(link.text)) * min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
         if not self.use_urls or by_text == 1.0:
             return by_text
         if self._has_term(url_tokens(link.url)):

@@ -80,6 +80,33 @@ class _AfterPage:
     keywords: float = 0.0  # how well its name matches the user's keywords
 
 
+class _PageGroups:
+    """The groups of the links on one page, by its URL; of links without regard to URLs if that is empty.
+
+    The links of a list share one tuple: hundreds of thousands of links wait on a large site, and each new object makes
+    the garbage collector look at all of them sooner.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._shape = url_shape(url) if url else ""
+        self._known: dict[tuple[str, str], tuple[Hashable, ...]] = {}
+
+    def groups(self, link: Link, lists: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Return the groups of a link in these lists, widest first.
+
+        They are the shape of its URL all over the site, its region on all pages of one shape, and its list. The links
+        of a start page are sections, so that one says nothing about the next, unless they share a folder.
+        """
+        if not self._shape:
+            return lists
+        key = url_shape(link.url), link.region
+        if key not in self._known:
+            shape, region = key
+            wide = (("shape", shape),) if lists or shape.count("/") > 1 else ()
+            self._known[key] = (*wide, ("alike", self._shape, region), *lists) if lists else wide
+        return self._known[key]
+
+
 @dataclass
 class Adaptive:
     """Scores the links of one site and recognises its goals.
@@ -168,42 +195,38 @@ class Adaptive:
     def rate(self, reading: Reading, links: Sequence[Link]) -> list[Rated]:
         after: _AfterPage = reading.state
         by_path = self.path_learner.rate(after.path, links)
-        priors = [self._prior(link, after) for link in links]
-        scores = [
-            self._score(link, rated.score, prior)
-            for link, rated, prior in zip(links, by_path, priors, strict=True)
+        useless = [self._is_useless_file(link) for link in links]
+        named = [
+            0.0 if skipped else self._named(link, after) for link, skipped in zip(links, useless, strict=True)
         ]
+        share = self.prior_share if self.model.prior.weights or self.keywords else 0.0
+        scores = [
+            0.0 if skipped else (1 - share) * rated.score + share * own
+            for rated, own, skipped in zip(by_path, named, useless, strict=True)
+        ]
+        depth, known = after.depth + 1, _PageGroups(after.source.url if self.model.use_urls else "")
         return [
             Rated(
                 score,
-                _BeforePage(rated.state, link, after.source, after.depth + 1),
-                self._groups(link, rated, after),
-                prior if self.trusts_names else 0.0,
+                _BeforePage(rated.state, link, after.source, depth),
+                known.groups(link, rated.groups),
+                own if self.trusts_names else 0.0,
             )
-            for link, rated, score, prior in zip(
-                links, by_path, self._over_pages(links, scores), priors, strict=True
+            for link, rated, score, own in zip(
+                links, by_path, self._over_pages(links, scores), named, strict=True
             )
         ]
 
-    def _score(self, link: Link, path_score: float, prior: float) -> float:
-        """Return the score of a link by the path, mixed with its prior."""
-        if self._is_useless_file(link):
-            return 0.0
-        share = self.prior_share if self.model.prior.weights or self.keywords else 0.0
-        return (1 - share) * path_score + share * prior
-
-    def _prior(self, link: Link, after: _AfterPage) -> float:
-        """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by the user's keywords."""
-        if self._is_useless_file(link):
-            return 0.0
-        priors = [0.0]
+    def _named(self, link: Link, after: _AfterPage) -> float:
+        """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by keywords."""
+        concepts = keywords = 0.0
         if self.model.prior.weights:
-            concepts = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
-            brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1))
-            priors.append(max(concepts * brevity, after.prior))
+            own = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
+            brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1)) if own else 0.0
+            concepts = max(own * brevity, after.prior)
         if self.keywords:
-            priors.append(self.keywords.in_link(link, after.keywords))
-        return max(priors)
+            keywords = self.keywords.in_link(link, after.keywords)
+        return max(concepts, keywords)
 
     def _is_useless_file(self, link: Link) -> bool:
         """Return True for a link to a file where only pages are goals: a file has no links either."""
@@ -222,19 +245,6 @@ class Adaptive:
             self._link_scores[url] = (total + score, count + 1, max(highest, score))
         known = [self._link_scores[link.url] for link in links]
         return [MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest for total, count, highest in known]
-
-    def _groups(self, link: Link, rated: Rated, after: _AfterPage) -> tuple[Hashable, ...]:
-        """Return the groups of a link, widest first.
-
-        They are the shape of its URL all over the site, its region on all pages of one shape, and its list. The links
-        of a start page are sections, so that one says nothing about the next, unless they share a folder.
-        """
-        if not self.model.use_urls:
-            return rated.groups
-        shape = url_shape(link.url)
-        if not rated.groups:
-            return (("shape", shape),) if shape.count("/") > 1 else ()
-        return (("shape", shape), ("alike", url_shape(after.source.url), link.region), *rated.groups)
 
     def combine(self, known: float, new: float) -> float:  # noqa: ARG002 - `rate` has combined them
         return new

@@ -89,8 +89,9 @@ class PathLearner:
         after: _AfterPage = reading.state
         beliefs = self.model.labeller.follow_links(after.belief, self._link_scores(after.context, links))
         scores = self._shared(beliefs.probabilities @ self.model.rewards)
+        groups = {region: self._groups(after, region) for region in {link.region for link in links}}
         return [
-            Rated(score, _BeforePage(beliefs.belief(number), after.depth + 1), self._groups(after, link))
+            Rated(score, _BeforePage(beliefs.belief(number), after.depth + 1), groups[link.region])
             for number, (score, link) in enumerate(zip(scores.tolist(), links, strict=True))
         ]
 
@@ -130,10 +131,10 @@ class PathLearner:
         share = self.model.settings.neighbours * (len(scores) - 1) / len(scores)
         return np.asarray((1 - share) * scores + share * scores.mean())
 
-    def _groups(self, after: _AfterPage, link: Link) -> tuple[tuple[str, str], ...]:
-        """Return the group of a link. Links of a start page are sections: one says nothing about the next."""
+    def _groups(self, after: _AfterPage, region: str) -> tuple[tuple[str, str], ...]:
+        """Return the group of a region's links. On a start page these are sections: one says nothing about the next."""
         grouped = self.model.settings.within_site and after.depth > 0
-        return ((after.context.url, link.region),) if grouped else ()
+        return ((after.context.url, region),) if grouped else ()
 
     @property
     def _tokens_used(self) -> dict[str, bool]:
