@@ -382,6 +382,11 @@ def test_the_address_right_after_the_name_is_its_own_whatever_is_listed_below() 
             "Sonnenschein Handels GmbH",
         ),
         (
+            "https://c.example/",
+            "<div><em>We move water</em>Grey Valley Pumps Ltd</div><p>Grey Valley Pumps Ltd<br>9 Mill Road</p>",
+            "Grey Valley Pumps Ltd",
+        ),
+        (
             "https://b.example/",
             "<title>Contact us | Harbour Clinic</title><h1>Say hello</h1>",
             "Harbour Clinic",

@@ -238,8 +238,12 @@ def _of_title(title: str) -> list[tuple[str, float, str]]:
 
 
 def _with_legal_form(page: PageLines) -> list[str]:
-    """Return the first short line that ends with a legal form, as above the address of an imprint."""
-    return next(([text] for text in page.lines[:KEPT_LINES] if _ends_with_legal_form(text)), [])
+    """Return the first short line that ends with a legal form, as above the address of an imprint.
+
+    If another line is the end of that one, it is returned instead: a banner may run a slogan into the name.
+    """
+    lines = [text for text in page.lines[:KEPT_LINES] if _ends_with_legal_form(text)]
+    return [min((text for text in lines if lines[0].endswith(text)), key=len)] if lines else []
 
 
 @lru_cache(maxsize=CACHED_LINES)
