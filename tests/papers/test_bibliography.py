@@ -74,6 +74,12 @@ def test_capitals_inside_words_of_a_title_are_kept_from_styles() -> None:
     assert "title = {ALL IS LOUD}," in to_bibtex([paper(title="ALL IS LOUD")])
 
 
+def test_a_title_of_half_a_million_letters_without_a_break_is_written() -> None:
+    """Time that grows with the square of the length would not end before the limit of a test."""
+    for letters in ("a" * 500_000, "a" * 499_999 + "B"):
+        assert letters in to_bibtex([paper(title=letters)])
+
+
 def test_keywords_go_along() -> None:
     tagged = paper(title="Hops", keyword=["graph cuts", "R&D"])
     assert "keywords = {graph cuts, R\\&D}," in to_bibtex([tagged])

@@ -264,6 +264,18 @@ def test_who_asks_too_often_must_wait(collection: Path) -> None:
     assert json_answer.json["status"] == 429
 
 
+def test_a_forwarded_address_that_is_none_is_refused_and_one_network_shares_a_limit(collection: Path) -> None:
+    with serve_portal(collection, web=WebSettings(requests_per_second=0.001, burst=2)) as served:
+        forged = served.get("/search?q=a", x_forwarded_for="whoever-1")
+        network = [
+            served.get("/search?q=a", x_forwarded_for=f"2001:db8::{part}:b:c:d").status for part in "abc"
+        ]
+        other = served.get("/search?q=a", x_forwarded_for="2001:db8:0:1::1").status
+    assert forged.status == 400
+    assert "default-src" in forged.headers["content-security-policy"]
+    assert (network, other) == ([200, 200, 429], 200)
+
+
 def test_who_sends_too_much_must_wait(own_collection: Path) -> None:
     with serve_portal(own_collection, PortalSettings(submissions_per_hour=4)) as served:
         sent = [
