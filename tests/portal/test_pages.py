@@ -21,7 +21,7 @@ from wayhound.app.index import build, catch_up
 from wayhound.citations.citation import Citation
 from wayhound.portal.addresses import to_key
 from wayhound.portal.citations import citation_map_of
-from wayhound.portal.library import Library, Readers, SharedCache, WorkspaceAccess
+from wayhound.portal.library import PAGE_CACHE_BYTES, Library, Readers, SharedCache, WorkspaceAccess
 from wayhound.portal.originals import MOST_WAITING, ImageQueue
 from wayhound.record import Record, Value
 from wayhound.store.papers import StoredCitation
@@ -461,3 +461,30 @@ def test_pages_are_made_once_for_each_origin_and_state_of_the_collection(own_col
             assert asyncio.run(visits(workspace)) == ["1", "1", "2", "3", "3", "4"]
         finally:
             readers.close()
+
+
+def test_pages_of_topics_stay_while_more_searches_are_made_than_can_be_kept(own_collection: Path) -> None:
+    made: list[str] = []
+
+    async def visits() -> None:
+        async def visit(path: str, query: str = "") -> None:
+            def make(_: Library) -> RenderedPage:
+                made.append(path + query)
+                return RenderedPage(bytes(PAGE_CACHE_BYTES // 10), "text/html", "")
+
+            scope = {"path": path, "query_string": query.encode(), "scheme": "http", "headers": []}
+            await readers.page(scope, make, is_quick=True)
+
+        await visit("/topics")
+        for number in range(20):
+            await visit("/search", f"q={number}")
+        await visit("/topics")
+        await visit("/search", "q=0")
+
+    readers = Readers(WorkspaceAccess(own_collection), 1)
+    try:
+        asyncio.run(visits())
+    finally:
+        readers.close()
+    assert made.count("/topics") == 1
+    assert made.count("/searchq=0") == 2

@@ -248,6 +248,22 @@ def test_a_chosen_facet_holds_exactly_and_either_of_two_values_will_do(library: 
     assert filtered(("year", "nineteen"), ("no such facet", "x")) == []
 
 
+def test_a_document_with_two_topics_counts_once_for_the_topic_above_both(tmp_path: Path) -> None:
+    both = IndexDocument("paper", "1", topics=(("AI", "Logic"), ("AI", "Agents")))
+    index = index_of([both, IndexDocument("paper", "2", topics=(("AI", "Logic"),))], tmp_path)
+    facets = index.search(SearchRequest(facets=("topic", "type"))).facets
+    assert facets == {
+        "topic": [("AI", 2), ("AI › Logic", 2), ("AI › Agents", 1)],
+        "type": [("paper", 2)],
+    }
+
+
+def test_a_declared_facet_may_be_called_class(tmp_path: Path) -> None:
+    index = index_of([IndexDocument("talk", "1", topics=(("AI",),), facets={"class": ("a", "b")})], tmp_path)
+    facets = index.search(SearchRequest(facets=("class", "topic"))).facets
+    assert facets == {"class": [("a", 1), ("b", 1)], "topic": [("AI", 1)]}
+
+
 def test_facets_count_a_topic_for_all_topics_above_it(library: SearchIndex) -> None:
     facets = library.search(SearchRequest("web")).facets
     assert facets["topic"] == [("AI", 2), ("AI › Logic", 1), ("AI › Machine Learning", 1)]

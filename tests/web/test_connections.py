@@ -102,6 +102,16 @@ def test_a_request_that_never_ends_is_given_up(sent: bytes) -> None:
         assert not answer or answer.startswith(b"HTTP/1.1 408")
 
 
+def test_each_of_several_connections_that_wait_is_given_up_in_turn() -> None:
+    limits = ConnectionLimits(request_seconds=0.2)
+    with served(limits) as address, connected(address) as first:
+        assert get(address) == 200
+        with connected(address) as second:
+            assert status_of(first) == 408
+            assert status_of(second) == 408
+            assert get(address) == 200
+
+
 def test_the_oldest_of_too_many_half_sent_requests_are_dropped() -> None:
     with served(LIMITS) as address, ExitStack() as stack:
         half = [stack.enter_context(connected(address)) for _ in range(3 * LIMITS.waiting)]

@@ -26,12 +26,14 @@ from wayhound.search.results import (
     highlight,
     snippet,
 )
-from wayhound.search.schema import hit_count, tantivy
+from wayhound.search.schema import CLASS_FACETS, class_values, hit_count, tantivy
 from wayhound.search.snapshot import IndexSnapshot, SnapshotOpener, Stamp
 from wayhound.search.suggestions import FEW_HITS, SpellingCorrector, suggest
 
 MAX_YEARS = 100
 QUICK_ENTRIES = 200_000  # of the index, read in some 20 ms
+_CLASSES = "type and topic"  # in place of a facet's name, which has no spaces
+MAX_CLASSES = 10_000
 _PER_SEGMENT = 2_000  # values that each index segment reports; enough for exact sums in practice
 
 
@@ -40,16 +42,21 @@ def count_facets(
 ) -> dict[str, list[tuple[str, int]]]:
     """Return the most frequent values of each facet with their counts; years are sorted, the newest first."""
     available = {"year", *snapshot.state.facets}
-    requests = {name: _aggregation(name, count) for name in dict.fromkeys(names) if name in available}
-    if not requests:
+    wanted = [name for name in dict.fromkeys(names) if name in available]
+    columns = dict.fromkeys(_CLASSES if name in CLASS_FACETS else name for name in wanted)
+    if not columns:
         return {}
-    results = snapshot.searcher.aggregate(matching, requests)
-    return {name: _values(snapshot, name, results[name]["buckets"]) for name in requests}
+    results = snapshot.searcher.aggregate(matching, {name: _aggregation(name, count) for name in columns})
+    counted = {name: _values(snapshot, name, results[name]["buckets"]) for name in columns}
+    by_class = counted.pop(_CLASSES, [])
+    return {name: counted[name] if name in counted else _of_classes(name, by_class, count) for name in wanted}
 
 
 def _aggregation(name: str, count: int) -> dict[str, Any]:
     if name == "year":
         return {"terms": {"field": "year", "size": MAX_YEARS, "order": {"_key": "desc"}}}
+    if name == _CLASSES:
+        return {"terms": {"field": "class", "size": MAX_CLASSES, "segment_size": MAX_CLASSES}}
     size = max(1, count)
     return {"terms": {"field": f"code.{name}", "size": size, "segment_size": max(_PER_SEGMENT, size)}}
 
@@ -58,8 +65,22 @@ def _values(snapshot: IndexSnapshot, name: str, buckets: list[dict[str, Any]]) -
     if name == "year":
         return [(str(int(bucket["key"])), bucket["doc_count"]) for bucket in buckets]
     values = snapshot.facet_values
-    counted = [(values[int(bucket["key"])][1:], bucket["doc_count"]) for bucket in buckets]
-    return sorted(counted, key=lambda entry: (-entry[1], entry[0]))
+    counted = [(values[int(bucket["key"])], bucket["doc_count"]) for bucket in buckets]
+    return counted if name == _CLASSES else _sorted(counted)
+
+
+def _of_classes(name: str, by_class: list[tuple[str, int]], count: int) -> list[tuple[str, int]]:
+    """Return the most frequent values of one of the facets that are counted together."""
+    counts: dict[str, int] = {}
+    for value, documents in by_class:
+        for part in class_values(value)[name]:
+            counts[part] = counts.get(part, 0) + documents
+    return _sorted(counts.items())[: max(1, count)]
+
+
+def _sorted(counted: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return values without their first sign, the most frequent first, then by name."""
+    return sorted(((value[1:], number) for value, number in counted), key=lambda entry: (-entry[1], entry[0]))
 
 
 MAX_HITS = 1_000  # on one page

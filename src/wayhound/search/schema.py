@@ -179,13 +179,14 @@ def hit_count(result: tantivy.SearchResult) -> int:
     return int(result.count)  # type: ignore[attr-defined]
 
 
-FORMAT = 6  # of the index files; an index of another format is rebuilt
+FORMAT = 7  # of the index files; an index of another format is rebuilt
 TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")  # `words` has the words of all of these
 BODY_FIELD = "body"
 MAX_FREQUENCY = 32  # of a word in one document; more occurrences count as this many
 MAX_SNIPPET_SOURCE = 6_000  # characters of text stored for snippets
 MAX_VALUE_LENGTH = 200  # characters of a facet's value
 SCORE_BITS = (10**SCORE_DIGITS).bit_length()
+CLASS_SEPARATOR = "\x1e"  # white space, so that no value of a facet has it
 NO_DATE = -(2**62)  # sorts after every date
 CITED_ONLY = "not held"
 
@@ -203,6 +204,7 @@ def make_schema() -> tantivy.Schema:
     builder.add_json_field("fields", tokenizer_name="whitespace", index_option="position")
     builder.add_json_field("facet", tokenizer_name="raw", index_option="basic")
     builder.add_json_field("code", tokenizer_name="raw", fast=True, index_option="basic")
+    builder.add_integer_field("class", fast=True)
     builder.add_integer_field("year", indexed=True, fast=True)
     for name in ("newest", "oldest", "cited", "added"):
         builder.add_integer_field(name, fast=True)
@@ -223,7 +225,9 @@ def to_tantivy(document: IndexDocument, code_of: Callable[[str], int]) -> tantiv
         made.add_text("shelf", CITED_ONLY)
     facets = facet_values(document)
     made.add_json("facet", {name: list(values) for name, values in facets.items()})
-    made.add_json("code", {name: list(map(code_of, values)) for name, values in facets.items()})
+    apart = {name: values for name, values in facets.items() if name not in CLASS_FACETS}
+    made.add_json("code", {name: list(map(code_of, values)) for name, values in apart.items()})
+    made.add_integer("class", code_of(_class_of(facets)))
     _add_numbers(made, document)
     made.add_bytes("shown", json.dumps(_shown(document), ensure_ascii=False).encode("utf-8", "replace"))
     return made
@@ -306,6 +310,21 @@ def facet_values(document: IndexDocument) -> dict[str, tuple[str, ...]]:
     }
     named = {name: values for name, values in document.facets.items() if is_name(name)}
     return {name: tuple(map(facet_value, values)) for name, values in (named | usual).items() if values}
+
+
+CLASS_FACETS = ("type", "topic")
+"""Facets that are counted as one, by `class`: few sets of topics occur, and a record has one set but many topics."""
+
+
+def _class_of(facets: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the type and all topics of a document as one value."""
+    return CLASS_SEPARATOR.join((*facets["type"], *facets.get("topic", ())))
+
+
+def class_values(value: str) -> dict[str, list[str]]:
+    """Return the values of each of `CLASS_FACETS` that a class stands for."""
+    kind, *topics = value.split(CLASS_SEPARATOR)
+    return {"type": [kind], "topic": topics}
 
 
 def facet_value(value: str) -> str:

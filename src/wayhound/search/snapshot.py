@@ -289,7 +289,7 @@ class IndexSnapshot:
 
 @dataclass
 class SnapshotOpener:
-    """Opens the newest snapshot. Checking for a newer one costs three `stat` calls."""
+    """Opens the newest snapshot. Checking for a newer one costs two `stat` calls."""
 
     folder: Path
     read_only: bool = False
@@ -359,12 +359,11 @@ def _shadow(build: Path) -> Iterator[Path]:
 
 
 def _stamp(folder: Path, build: Path) -> Stamp:
-    """Return what tells this state of the files from any other; asked several times for each page that is served."""
-    return (
-        _file_stamp(f"{folder}/{CURRENT}"),
-        _file_stamp(f"{build}/meta.json"),
-        _file_stamp(f"{build}/{STATE}"),
-    )
+    """Return what tells this state of the files from any other: every commit ends by writing one of these.
+
+    It is asked for several times for each page that is served.
+    """
+    return _file_stamp(f"{folder}/{CURRENT}"), _file_stamp(f"{build}/{STATE}")
 
 
 def _file_stamp(path: str) -> tuple[int, int, int]:
