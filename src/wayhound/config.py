@@ -135,6 +135,12 @@ class FactsConfig:
         "a number above 1",
         least=1.001,
     )
+    c: float = _setting(
+        1.0,
+        "Worth of the first value of a field. What is expected of a page grows with it; what no query asks for does not.",
+        "a number above 0",
+        least=0.001,
+    )
     corroboration: float = _setting(
         0.0,
         "Worth of a second source for an uncertain value, as a share of that of a new one.",

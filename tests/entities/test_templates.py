@@ -51,3 +51,18 @@ def test_a_rule_decides_which_value_counts_and_the_extractor_where_it_ends() -> 
     merged = merge_taught(settle(read, kind), learn_template(EXAMPLES).apply(NEW), kind, read.countries)
     address = next(fact for fact in merged if fact.field == "address")
     assert (address.text, address.source) == ("333 Elm Rd, Town, TX 75003", "taught")
+
+
+def test_landmarks_lead_to_a_value_whose_neighbours_and_number_differ_from_page_to_page() -> None:
+    def listing(facts: dict[str, str]) -> bytes:
+        return "".join(f"<dt>{label}</dt><dd>{text}</dd>" for label, text in facts.items()).encode()
+
+    first = listing({"Owner": "Ann Lee", "Phone": "217 555 0101", "Seats": "40"})
+    second = listing({"Phone": "217 555 0102", "Owner": "Bo Diaz"})
+    marks = [(first, "text/html", "", "seller", "Ann Lee"), (second, "text/html", "", "seller", "Bo Diaz")]
+    template = learn_template(marks)
+    assert template.rules[0].landmarks is not None
+    new = listing({"Opened": "1970", "Seats": "12", "Owner": "Cy Stone", "Phone": "217 555 0103"})
+    assert [fact.text for fact in template.apply(new, "text/html")] == ["Cy Stone"]
+    without = listing({"Opened": "1970", "Seats": "12"})
+    assert template.apply(without, "text/html") == []

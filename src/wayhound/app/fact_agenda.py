@@ -160,7 +160,7 @@ class Plan:
 
     def agenda(self, batch: int) -> Agenda:
         settings = self.settings
-        value = GraphValue(self.workload, settings.alpha, settings.beta)
+        value = GraphValue(self.workload, settings.alpha, settings.beta, settings.c)
         scorer = PageScorer(
             self.workload,
             value,

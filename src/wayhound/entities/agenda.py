@@ -301,7 +301,7 @@ class PageScorer:
                     max(self._doubts.get(entity, 1.0) for entity in matched) if self.corroboration else 0.0
                 )
                 total += query.count * max(novelty, self.corroboration * doubt)
-        return total * self.expected_value
+        return total * self.expected_value * self.value.c
 
     def _novelty(self, words: frozenset[str]) -> float:
         """Return 1 − Pr(e ∈ CG): the similarity of what the page names to names in the graph is that probability."""

@@ -1,25 +1,30 @@
 """Rules taught by example: values marked on two or three pages generalise over the template of their site.
 
 A rule says where a value stands: the path of its element, the text before it on its line, and the line above. Only what
-all examples have in common becomes part of the rule. Any field can be taught, also one that no extractor knows.
+all examples have in common becomes part of the rule. Where one sequence of landmarks leads to the value on all examples
+(what to skip to, over elements and words, until the value begins), it is tried first. Any field can be taught, also one
+that no extractor knows.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
 from wayhound.entities.contacts import clean_email, normal_phone
 from wayhound.entities.fact import Fact, normal_value
 from wayhound.entities.page_lines import PageLines, ParsedPage, parse_page
+from wayhound.learn.landmarks import Alphabet, CompiledRule, LandmarkLearner, SkipExample, SkipRule
 from wayhound.record_kinds import Compare, KindSpec
 
 TAUGHT_CONFIDENCE = 0.97
 MAX_LINES = 6  # of one value
+LEAST_FOR_LANDMARKS = 2  # examples: of one page, any word may be content
 
 Example = tuple[bytes, str, str, str, str]
 """A page (body, content type, charset), a field, and the text that a person marked on it."""
@@ -36,6 +41,8 @@ class Place:
     below: str
     lines: int
     ordinal: int  # among the lines with the same path
+    start: int  # in the text of the page
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +57,40 @@ class Rule:
     below: str | None
     lines: int | None
     ordinal: int | None
+    landmarks: SkipRule | None = None
 
     def find(self, page: PageLines, paths: Sequence[str]) -> Fact | None:
-        """Return the value of the first line that the rule fits; None if there is none."""
+        """Return the first value that the rule fits; None if there is none."""
+        for start in chain(self._starts_by_landmarks(page, paths), self._starts_by_path(page, paths)):
+            last = self._last_line(page, page.line_at(start))
+            end = self._end(page.lines[last], page.starts[last])
+            raw = page.text[start:end]
+            text = ", ".join(part for part in (piece.strip(" ,;:|") for piece in raw.split("\n")) if part)
+            if text:
+                return Fact(
+                    self.field, text, TAUGHT_CONFIDENCE, "taught", start, max(start, end), printed=raw
+                )
+        return None
+
+    def _starts_by_path(self, page: PageLines, paths: Sequence[str]) -> Iterator[int]:
         seen: dict[str, int] = defaultdict(int)
         for index in range(len(page.lines)):
             path = paths[index] if index < len(paths) else ""
             ordinal, seen[path] = seen[path], seen[path] + 1
             if self._fits(page, index, path, ordinal):
-                start = page.starts[index] + len(self.before or "")
-                last = self._last_line(page, index)
-                end = self._end(page.lines[last], page.starts[last])
-                raw = page.text[start:end]
-                text = ", ".join(part for part in (piece.strip(" ,;:|") for piece in raw.split("\n")) if part)
-                if text:
-                    return Fact(
-                        self.field, text, TAUGHT_CONFIDENCE, "taught", start, max(start, end), printed=raw
-                    )
-        return None
+                yield page.starts[index] + len(self.before or "")
+
+    def _starts_by_landmarks(self, page: PageLines, paths: Sequence[str]) -> Iterator[int]:
+        if self.landmarks is not None:
+            tokens, starts = tokens_of(page, paths)
+            alphabet = Alphabet(self.landmarks.terms)
+            encoded = alphabet.encode(tokens)
+            stop = CompiledRule(self.landmarks, alphabet).stop(encoded, 0, len(encoded))
+            # the element must be like those of the examples: pages of another template have landmarks, too
+            if stop is not None and stop < len(starts):
+                index = page.line_at(starts[stop])
+                if self.path is None or paths[index] == self.path:
+                    yield starts[stop]
 
     def _fits(self, page: PageLines, index: int, path: str, ordinal: int) -> bool:
         text = page.lines[index]
@@ -147,11 +170,46 @@ def _may_be(compare: Compare, text: str, regions: Sequence[str]) -> bool:
 def learn_template(examples: Iterable[Example]) -> SiteTemplate:
     """Return the rules that examples have in common. A value that is not found on its page teaches nothing."""
     places: dict[str, list[Place]] = defaultdict(list)
+    marked: dict[str, list[SkipExample]] = defaultdict(list)
     for body, content_type, charset, name, text in examples:
         page, paths = lines_with_paths(body, content_type, charset)
         if (place := locate(page, paths, text)) is not None:
             places[name].append(place)
-    return SiteTemplate(tuple(_generalised(name, found) for name, found in places.items()))
+            tokens, starts = tokens_of(page, paths)
+            if place.start in starts:
+                # of a tag and the word right after it, the word is later in the list
+                first = len(starts) - 1 - starts[::-1].index(place.start)
+                marked[name].append(SkipExample(tokens, first, first))
+    return SiteTemplate(
+        tuple(_generalised(name, found, _landmarks(marked[name])) for name, found in places.items())
+    )
+
+
+_TOKENS = re.compile(r"\w+|[^\w\s]")
+
+
+def tokens_of(page: PageLines, paths: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+    """Return a page as landmarks see it, for each line the tag of its element and its words, and where each begins."""
+    tokens: list[str] = []
+    starts: list[int] = []
+    for line, path, start in zip(page.lines, paths, page.starts, strict=False):
+        name, *classes = path.rpartition(">")[2].split(".")
+        tokens.append(f'<{name} class="{" ".join(classes)}">' if classes else f"<{name}>")
+        starts.append(start)
+        for match in _TOKENS.finditer(line):
+            tokens.append(match[0])
+            starts.append(start + match.start())
+    return tuple(tokens), starts
+
+
+def _landmarks(examples: Sequence[SkipExample]) -> SkipRule | None:
+    """Return one sequence of landmarks that finds the value in all examples; None if there are fewer than two."""
+    if len(examples) < LEAST_FOR_LANDMARKS:
+        return None
+    common = frozenset.intersection(*(frozenset(example.tokens) for example in examples))
+    learner = LandmarkLearner(common.__contains__, common.__contains__).fit(examples)
+    is_found = len(learner.alternatives_) == 1 and not learner.uncovered_
+    return SkipRule(learner.alternatives_) if is_found else None
 
 
 def locate(page: PageLines, paths: Sequence[str], text: str) -> Place | None:
@@ -177,6 +235,8 @@ def locate(page: PageLines, paths: Sequence[str], text: str) -> Place | None:
             below=page.lines[last + 1] if last + 1 < len(page.lines) else "",
             lines=last - first + 1,
             ordinal=sum(other == path for other in paths[:first]),
+            start=match.start(),
+            line=first,
         )
         rank = len(place.before) + len(place.after)
         if best is None or rank < best[0]:
@@ -184,7 +244,7 @@ def locate(page: PageLines, paths: Sequence[str], text: str) -> Place | None:
     return best[1] if best else None
 
 
-def _generalised(name: str, places: Sequence[Place]) -> Rule:
+def _generalised(name: str, places: Sequence[Place], landmarks: SkipRule | None) -> Rule:
     first = places[0]
 
     def shared(attribute: str) -> bool:
@@ -199,6 +259,7 @@ def _generalised(name: str, places: Sequence[Place]) -> Rule:
         below=first.below if shared("below") else None,
         lines=first.lines if shared("lines") else None,
         ordinal=first.ordinal if shared("ordinal") else None,
+        landmarks=landmarks,
     )
 
 

@@ -181,13 +181,13 @@ def ranked_value(values: Sequence[float], kind: QueryKind, alpha: float = 2.0) -
 
 
 def graph_value(
-    entities: Iterable[Values], workload: Workload, alpha: float = 2.0, beta: float = 2.0
+    entities: Iterable[Values], workload: Workload, alpha: float = 2.0, beta: float = 2.0, c: float = 1.0
 ) -> float:
     """Return the value of a graph, computed in full (Eq. 1). `GraphValue` keeps the same number up to date."""
     described = [(values, value_words(values)) for values in entities]
     total = 0.0
     for query, needed in zip(workload.queries, workload.needed, strict=True):
-        found = [entity_value(v, query, beta) for v, words in described if matches(query, v, needed, words)]
+        found = [entity_value(v, query, beta, c) for v, words in described if matches(query, v, needed, words)]
         total += query.count * ranked_value(found, query.kind, alpha)
     return total
 
@@ -201,6 +201,8 @@ class GraphValue:
     def __init__(self, workload: Workload, alpha: float = 2.0, beta: float = 2.0, c: float = 1.0) -> None:
         if alpha <= 1 or beta <= 1:
             raise UsageError("alpha and beta must be greater than 1: each further result is worth less.")
+        if c <= 0:
+            raise UsageError("c must be greater than 0: it is the worth of one value.")
         self.workload = workload
         self.alpha = alpha
         self.beta = beta
