@@ -137,7 +137,7 @@ class FactsConfig:
     )
     c: float = _setting(
         1.0,
-        "Worth of the first value of a field. What is expected of a page grows with it; what no query asks for does not.",
+        "Worth of the first value of a field, against which that of what no query asks for stays the same.",
         "a number above 0",
         least=0.001,
     )

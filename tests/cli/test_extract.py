@@ -316,6 +316,26 @@ def test_values_marked_on_two_pages_are_found_on_the_others_of_a_site(tmp_path: 
         assert rows[f"{start}Clove"].texts("chef") == ["Ed Gum"]
 
 
+def test_a_field_marked_on_two_sites_is_found_on_a_third(tmp_path: Path) -> None:
+    chefs = {"amber": "Ann Lee", "basil": "Cy Dow", "clove": "Ed Gum"}
+    pages: dict[str, Page] = {
+        f"//{name}.localhost/": f"<title>{name}</title><h1>{name}</h1><p>Guests: {len(name)}</p><p>Chef: {chef}</p>"
+        for name, chef in chefs.items()
+    }
+    assert run(["init", str(tmp_path / "mine")]) == 0
+    with serve(pages) as server:
+        starts = [f"{server.at(f'{name}.localhost')}/" for name in chefs]
+        options = ["--strategy", "breadth-first", "--goal", "a", "--delay", "0", "--allow-private"]
+        assert run(["forage", *starts, "-w", str(tmp_path / "mine"), *options]) == 0
+    with Workspace.open(tmp_path / "mine") as workspace:
+        for start, chef in zip(starts[:2], chefs.values(), strict=False):
+            wanted = parse_wanted(workspace, "organisation")
+            mark_value(workspace, wanted, start, start, "chef", chef)
+        extract_facts(workspace, parse_wanted(workspace, "organisation"))
+        rows = {row.key: row for row in fact_rows(workspace, parse_wanted(workspace, "organisation:chef"))}
+        assert rows[starts[2]].texts("chef") == ["Ed Gum"]
+
+
 def test_explain_shows_each_fact_in_its_place_without_a_model(
     foraged: Firms, capsys: pytest.CaptureFixture[str]
 ) -> None:

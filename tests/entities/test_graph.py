@@ -164,7 +164,9 @@ def test_the_value_kept_up_to_date_equals_the_full_computation(
         kept.update(entity, values)
         entities[entity] = values
         present = [values for values in entities.values() if values]
-        assert kept.total == pytest.approx(graph_value(present, workload, alpha=1.5, beta=3.0, c=0.5), abs=1e-9)
+        assert kept.total == pytest.approx(
+            graph_value(present, workload, alpha=1.5, beta=3.0, c=0.5), abs=1e-9
+        )
 
 
 def test_decay_must_reduce() -> None:

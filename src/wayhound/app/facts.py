@@ -21,12 +21,13 @@ from wayhound.entities.contacts import is_personal
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, same_fact, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
-from wayhound.entities.templates import SiteTemplate, learn_template, merge_taught
+from wayhound.entities.tagger import LineTagger, fields_over_sites, learn_tagger
+from wayhound.entities.templates import SiteTemplate, learn_template, lines_with_paths, merge_taught
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import FACT_KINDS, FILE_NAME, KindSpec, read_kinds
-from wayhound.store.facts import ArchivedPage, FactReading, FactStore
+from wayhound.store.facts import ArchivedPage, FactReading
 from wayhound.url import host_of, registrable_domain
 from wayhound.workspace import Workspace
 
@@ -41,7 +42,7 @@ PATIENCE, PATIENCE_AFTER_SOME = 4, 1  # pages of a site without any new fact, un
 PROFILE_PAGES = 50
 EXAMPLES = 2  # pages on which a field was marked, before it is a rule for the other pages of the site
 MAX_SAMPLES = 16  # sites whose sampled pages are kept at a time
-_VERSION = "3"  # descriptions made by an earlier version are made anew
+_VERSION = "4"  # descriptions made by an earlier version are made anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +245,7 @@ def reading_tasks(
     """Return the descriptions that are to be made: those whose pages, or what was taught, changed since."""
     store, kind = workspace.stores.facts, wanted.kind
     known = store.states(kind.kind)
-    taught = _Taught.of(store, kind)
+    taught = _Taught.of(workspace, kind)
     samples = _Samples()
     tasks: list[ReadingTask] = []
     for start, pages in store.sites(run_id, site):
@@ -274,13 +275,18 @@ def _state(kind: KindSpec, pages: Sequence[ArchivedPage], taught: object, person
 
 @dataclass(frozen=True, slots=True)
 class _Taught:
-    """Knowledge of pages from elsewhere: values that people marked, and readings of costly extractors."""
+    """Knowledge of pages from elsewhere: values that people marked, and readings of costly extractors.
+
+    Values that were marked on several sites teach a tagger for the pages of all.
+    """
 
     examples: Mapping[str, list[tuple[str, str, str]]]  # by domain: URL, field and text
     readings: Mapping[str, list[FactReading]]  # by URL
+    tagger: LineTagger | None = None
 
     @classmethod
-    def of(cls, store: FactStore, kind: KindSpec) -> Self:
+    def of(cls, workspace: Workspace, kind: KindSpec) -> Self:
+        store = workspace.stores.facts
         examples: dict[str, list[tuple[str, str, str]]] = {}
         for url, name, text in store.examples(kind.kind):
             examples.setdefault(registrable_domain(url), []).append((url, name, text))
@@ -288,7 +294,7 @@ class _Taught:
         for reading in store.readings(kind.kind):
             if reading.facts:
                 readings.setdefault(reading.url, []).append(reading)
-        return cls(examples, readings)
+        return cls(examples, readings, _tagger(workspace, examples))
 
     def about(self, site: SiteReader) -> Self:
         """Return what concerns the pages of one site."""
@@ -296,6 +302,29 @@ class _Taught:
         urls = {page.url for page in site.pages} & self.readings.keys()
         examples = {domain: self.examples[domain]} if domain in self.examples else {}
         return replace(self, examples=examples, readings={url: self.readings[url] for url in urls})
+
+
+def _tagger(
+    workspace: Workspace, examples: Mapping[str, Sequence[tuple[str, str, str]]]
+) -> LineTagger | None:
+    """Return a tagger of the fields that were marked on several sites; None if there are none."""
+    sites: dict[str, set[str]] = {}
+    marks: dict[str, list[tuple[str, str]]] = {}
+    for domain, of_site in examples.items():
+        for url, name, text in of_site:
+            sites.setdefault(name, set()).add(domain)
+            marks.setdefault(url, []).append((name, text))
+    if not fields_over_sites(sites):
+        return None
+    archived = {
+        page.url: page for _, pages in workspace.stores.facts.sites() for page in pages if page.url in marks
+    }
+    answers = ((url, read_archived(workspace, page)) for url, page in sorted(archived.items()))
+    return learn_tagger(
+        (registrable_domain(url), answer.body, answer.content_type, answer.charset, marks[url])
+        for url, answer in answers
+        if answer is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +393,7 @@ class SiteReader:
         for page in pages:
             if (found := sample.pages.get(page.url) or self._read(page, sample.countries)) is not None:
                 facts = settled_facts(*found, self.wanted, sample.profile, sample.template(page.url))
+                facts += tagged_facts(*found, self.wanted, self.taught.tagger, facts)
                 settled.append((found[0], self._with_readings(page, facts)))
         if self.wanted.kind.scope == "page":
             return Description(
@@ -421,6 +451,17 @@ def settled_facts(
         return facts
     taught = template.apply(answer.body, answer.content_type, answer.charset)
     return merge_taught(facts, taught, wanted.kind, page.countries)
+
+
+def tagged_facts(
+    page: FactPage, answer: Fetched, wanted: Wanted, tagger: LineTagger | None, known: Sequence[Fact]
+) -> list[Fact]:
+    """Return values of fields that were taught on other sites and that a page has no value of so far."""
+    missing = set(tagger.fields) - {fact.field for fact in known} if tagger else set()
+    if tagger is None or not missing:
+        return []
+    lines, paths = lines_with_paths(answer.body, answer.content_type, answer.charset)
+    return merge_taught([], tagger.find(lines, paths, missing), wanted.kind, page.countries)
 
 
 def _allowed(facts: Iterable[Fact], *, persons: bool) -> list[Fact]:

@@ -187,7 +187,9 @@ def graph_value(
     described = [(values, value_words(values)) for values in entities]
     total = 0.0
     for query, needed in zip(workload.queries, workload.needed, strict=True):
-        found = [entity_value(v, query, beta, c) for v, words in described if matches(query, v, needed, words)]
+        found = [
+            entity_value(v, query, beta, c) for v, words in described if matches(query, v, needed, words)
+        ]
         total += query.count * ranked_value(found, query.kind, alpha)
     return total
 
