@@ -32,7 +32,8 @@ from wayhound.archive.reader import iterate
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import Fact, address_words, calibrated, name_words
 from wayhound.entities.places import country_of_host, country_of_language
-from wayhound.entities.templates import learn_template, merge_taught
+from wayhound.entities.tagger import learn_tagger
+from wayhound.entities.templates import learn_template, lines_with_paths, merge_taught
 from wayhound.record_kinds import KINDS
 
 FIELDS = ("name", "phone", "address", "email")
@@ -41,6 +42,7 @@ TAUGHT_BARS = {"name": 0.98, "phone": 0.98, "address": 0.95}
 TAUGHT_PAGES = 3
 PROFILE_PAGES = 50
 PAGES_A_SECOND = 400
+TAGGED, TAGGED_A_SECOND = "cuisine", 100
 ROOT = Path(__file__).parent.parent
 PEER_PAGES = 40  # of each guide or site: the slowest peer takes seconds for some
 PEER_SECONDS = 600
@@ -107,7 +109,7 @@ def read_guides(data: Path, most: int) -> dict[str, list[TruePage]]:
 
 def _guide_facts(record: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """Return the true values; the parts of an address belong together, and separators around values do not."""
-    facts = {name: tuple(record.get(name, ())[:1]) for name in ("name", "phone")}
+    facts = {name: tuple(record.get(name, ())[:1]) for name in ("name", "phone", "cuisine")}
     if record.get("address"):
         facts["address"] = (", ".join(part.strip(" ,|") for part in record["address"]),)
     return {name: tuple(value.strip(" :|") for value in values) for name, values in facts.items() if values}
@@ -385,7 +387,7 @@ def main() -> int:
         _calibration(judged),
         _systems(own, groups, arguments),
     ]
-    reports.append(_taught(groups))
+    reports += [_taught(groups), _tagged(groups)]
     if arguments.calibrate:
         arguments.calibrate.write_text(json.dumps(fit_calibration(judged), indent=1) + "\n", "utf-8")
     return finish(reports, arguments)
@@ -605,6 +607,36 @@ def _taught(groups: Mapping[str, Sequence[TruePage]]) -> Report:
     bars = [Bar(f"{name}, taught with {TAUGHT_PAGES} pages", tally.total(name).recall, least=least)
             for name, least in TAUGHT_BARS.items()]  # fmt: skip
     return Report(f"Taught with {TAUGHT_PAGES} pages of each guide (per cent)", header, rows, bars)
+
+
+def _tagged(groups: Mapping[str, Sequence[TruePage]]) -> Report:
+    """Teach a tagger with the first pages of the other guides, a field that no extractor reads, and judge each guide."""
+    guides = {name: pages for name, pages in groups.items() if pages[0].kind == "restaurant"}
+    tally, pages_read, seconds = Tally(), 0, 0.0
+    for name, pages in guides.items():
+        tagger = learn_tagger(
+            (other, page.body, page.content_type, "", [(TAGGED, page.facts[TAGGED][0])])
+            for other, taught in guides.items()
+            if other != name
+            for page in taught[:TAUGHT_PAGES]
+            if TAGGED in page.facts
+        )
+        if tagger is None:
+            continue
+        seconds += ours(pages)[2]
+        began = time.process_time()
+        for page in pages:
+            found = tagger.find(*lines_with_paths(page.body, page.content_type), [TAGGED])
+            tally.add(name, page.facts, {TAGGED: [fact.text for fact in found]}, [TAGGED])
+        seconds += time.process_time() - began
+        pages_read += len(pages)
+    rows: list[list[Cell]] = [[name, *shares(tally.scores[name, TAGGED])] for name in guides]
+    rows.append(["all", *shares(tally.total(TAGGED))])
+    bar = Bar("pages a CPU second with taggers", pages_read / max(seconds, 1e-9), least=TAGGED_A_SECOND)
+    header = ["guide", f"{TAGGED} recall", "prec."]
+    return Report(
+        "A tagger taught with the other guides (per cent)", header, rows, [bar] if pages_read else []
+    )
 
 
 if __name__ == "__main__":
