@@ -15,6 +15,7 @@ from wayhound.entities.agenda import (
     Relevance,
     Strategy,
     run_agenda,
+    segment,
     split_words,
 )
 from wayhound.entities.workload import AskedQuery, GraphValue, Workload
@@ -145,3 +146,13 @@ def test_an_agenda_can_be_stopped_after_any_batch() -> None:
     agenda = Agenda(rated, sample=4, batch=3)
     done = list(run_agenda(PAGES, agenda, lambda _: PageResult(False, False), Random(1), most=6))
     assert done == [3, 6]
+
+
+def test_noun_phrases_are_the_candidates_of_a_page_and_all_words_where_there_are_none() -> None:
+    body = b"<body><p>dinner is served at the <b>Old Mill of Springfield</b> for guests</p></body>"
+    assert segment(body, phrases=True)[0] == ["old", "mill", "of", "springfield"]
+    assert "served" in segment(body)[0]
+    assert (
+        segment(b"<body><p>nothing but small letters</p>", phrases=True)[0]
+        == "nothing but small letters".split()
+    )

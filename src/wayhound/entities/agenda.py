@@ -89,13 +89,17 @@ def split_words(text: str, known: Mapping[str, object] | frozenset[str]) -> list
     return words[::-1]
 
 
-def segment(body: bytes) -> tuple[list[str], list[str]]:
-    """Return the words of the header and of the footer of a page, from its first and last bytes alone."""
+def segment(body: bytes, phrases: bool = False) -> tuple[list[str], list[str]]:
+    """Return the words of the header and of the footer of a page, from its first and last bytes alone.
+
+    With `phrases`, only words of noun phrases: they name the things that a page may describe.
+    """
+    read = _phrase_words if phrases else _plain
     start = body.find(b"<body", 0, _MAX_HEAD)
     start = start if start >= 0 else max(0, body.find(b"<BODY", 0, _MAX_HEAD))
-    header = _plain(body[start : start + HEAD_BYTES])[:_HEADER_WORDS]
-    header += _plain(b" ".join(_headings(body)))[:_HEADING_WORDS]
-    return header, _plain(body[-TAIL_BYTES:])[-_FOOTER_WORDS:]
+    header = read(body[start : start + HEAD_BYTES])[:_HEADER_WORDS]
+    header += read(b" | ".join(_headings(body)))[:_HEADING_WORDS]
+    return header, read(body[-TAIL_BYTES:])[-_FOOTER_WORDS:]
 
 
 def _headings(body: bytes) -> Iterator[bytes]:
@@ -113,12 +117,34 @@ def _headings(body: bytes) -> Iterator[bytes]:
 
 def _plain(markup: bytes) -> list[str]:
     """Return the words of a piece of markup in plain letters; others are dropped, which is fast."""
+    return plain_words(_plain_text(markup, b" "))
+
+
+def _plain_text(markup: bytes, between: bytes) -> str:
     if any(mark in markup for mark in _UNSEEN):
         markup = _SCRIPTS.sub(b" ", markup)
-    text = _TAGS.sub(b" ", markup).decode("utf-8", "ignore")
-    if not text.isascii():
-        text = normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return plain_words(text)
+    text = _TAGS.sub(between, markup).decode("utf-8", "ignore")
+    return text if text.isascii() else normalize("NFKD", text).encode("ascii", "ignore").decode()
+
+
+_REST = r"[^\W_]*+(?:['.&-]++[^\W_]++)*+"
+_LINK = r"(?:of|the|and|de|la|le|du|del|di|da|des|&)"
+_PHRASE = re.compile(rf"[A-Z]{_REST}(?:[ \t]++(?:{_LINK}[ \t]++)*+[A-Z0-9]{_REST})*+")
+
+
+def noun_phrases(text: str) -> list[str]:
+    """Return the runs of capitalised words in a text, with small words between: a chunker without a grammar.
+
+    >>> noun_phrases("Welcome to the Bridge of Sighs Cafe in New York, open since 1970")
+    ['Welcome', 'Bridge of Sighs Cafe', 'New York']
+    """
+    return _PHRASE.findall(text)
+
+
+def _phrase_words(markup: bytes) -> list[str]:
+    """Return the words of the noun phrases of a piece of markup; all words where nothing is capitalised."""
+    text = _plain_text(markup, b" | ")  # a phrase does not go on into another element
+    return plain_words(" ".join(noun_phrases(text)) or text)
 
 
 # The probability that a page is extracted
@@ -279,7 +305,7 @@ class PageScorer:
 
     def _content(self, seen: _Seen) -> frozenset[str]:
         if seen.content is None:
-            header, footer = segment(seen.page.body())
+            header, footer = segment(seen.page.body(), phrases=True)
             seen.content = frozenset([*header, *footer])
         return seen.content
 
