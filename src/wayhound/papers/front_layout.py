@@ -28,6 +28,7 @@ _MIN_STATED = 8  # letters of a stated title; shorter ones may be words of the p
 _MAX_TITLE_LINES = 8
 _MIN_LETTERS = 3  # of a line of a title; page numbers and marks have fewer
 _BELOW_KICKER = 6  # lines
+_GAP, _WIDE_GAP = 2.2, 3.2  # between the tops of two lines of a title, by their size
 _USUAL_LINES = 200  # from the beginning, whose median size is that of the body
 _LARGE = 1.2  # times the usual size: large enough for a title that reads like the name of a venue
 _KIND_OF_WORK = re.compile(
@@ -94,7 +95,7 @@ def title_span(head: Sequence[Line]) -> tuple[int, int]:
         return 0, next((i for i in range(1, len(head)) if _looks_like_author(head[i])), min(len(head), 1))
     first = sizes.index(largest)
     last = first + 1
-    while last < len(head) and head[last].size >= 0.95 * largest and _goes_on(head[last - 1], head[last]):
+    while last < len(head) and head[last].size >= 0.95 * largest and _is_joined(head[last - 1], head[last]):
         last += 1
     return first, last
 
@@ -104,7 +105,7 @@ def _goes_on(above: Line, line: Line) -> bool:
         return bool(line.text) and line.size == above.size  # a paragraph of a file without positions
     if not above.box or not line.box or above.page != line.page:
         return False
-    return line.box[1] - above.box[1] < 2.2 * line.size
+    return line.box[1] - above.box[1] < _GAP * line.size
 
 
 def _looks_like_author(line: Line) -> bool:
@@ -185,10 +186,24 @@ def _blocks(lines: Sequence[Line], first: int, last: int) -> Iterator[range]:
         elif n > start and _ends_title(lines[n - 1], lines[n]):
             yield range(start, n)
             return
-        elif n > start and (is_kicker(lines[n - 1].text) or not _goes_on(lines[n - 1], lines[n])):
+        elif n > start and _is_apart(lines[n - 1], lines[n]):
             yield range(start, n)
             start = n
     yield range(start, last + 1)
+
+
+def _is_apart(above: Line, line: Line) -> bool:
+    """Return True after a kicker, a gap too wide even for double spacing, or a smaller one with a change of style."""
+    if is_kicker(above.text) or above.page != line.page:
+        return True
+    if not above.box or not line.box:
+        return False
+    same_style = (above.bold, above.italic) == (line.bold, line.italic)
+    return line.box[1] - above.box[1] > (_WIDE_GAP if same_style else _GAP) * line.size
+
+
+def _is_joined(above: Line, line: Line) -> bool:
+    return _goes_on(above, line) and not _ends_title(above, line)
 
 
 def _ends_title(above: Line, line: Line) -> bool:

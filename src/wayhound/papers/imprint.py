@@ -131,6 +131,16 @@ _VENUE_NAME = re.compile(
 _NO_VENUE = re.compile(
     rf"(?:{_MONTH}[a-zä]*|english|german|french|spanish|latin|[ivx]+)\b\.?\s*\d*$", re.IGNORECASE
 )
+_NAMED = re.compile(
+    r"(?:preprint\s+submitted\s+to\s+|(?:manuscript\s+)?submitted\s+to\s+|(?:to\s+)?(?:be\s+)?(?:appear|published)\s+in\s+)?"
+    r"(?:the\s+)?((?:[^\W\d_a-z][\w&.-]*\s+(?:and\s+)?){0,4}"
+    r"(?:Journal|Review|Annals|Transactions|Bulletin|Letters|Magazine|Quarterly|Archives?|Lecture\s+Notes|Proceedings|"
+    r"Zeitschrift|Jahrbuch|Revue|Revista|Rivista|Annales)"
+    r"(?:\s+(?:of|on|for|in|and|the|für|de|des|der|di|la|&|[^\W\d_a-z][\w&.-]*))*)\W*",
+    re.IGNORECASE,
+)  # a whole line that is the name of a serial
+_MAX_NAMED = 90  # characters
+NAMED_CONFIDENCE = 0.5
 _AFTER_NAME = 80  # characters after the name of a venue that may have its year and volume
 
 
@@ -154,7 +164,7 @@ def read_imprint(
         *(_as_cited(block, model, url) for block in _citing_blocks(document, sections)),
         *(_as_printed(block, url) for block in [*_blocks(margins), *_blocks(front)]),
     ]
-    best = max(candidates, key=len, default={}) or announced
+    best = max(candidates, key=len, default={}) or announced or _as_named([*margins, *front], url)
     year = (
         {} if "year" in best else _first_year([*front, *margins], url) or _noted_year(document, sections, url)
     )
@@ -284,8 +294,11 @@ def _as_announced(document: Document, sections: Sections, url: str) -> dict[str,
     """Read a sentence such as "This is a modified version of Lind (2008), published in the Journal of Examples"."""
     first = document.lines[0].page if document.lines else 1
     end = sections.references.start or len(document.lines)
-    running = flow([line for line in document.lines[:end] if line.page < first + _PAGES_READ])
-    for match in _ANNOUNCED.finditer(running.text):
+    front = [line for line in document.lines[:end] if line.page < first + _PAGES_READ]
+    runs = [flow(lines) for lines in _runs_of_print(front)]
+    for running, match in (
+        (running, match) for running in runs for match in _ANNOUNCED.finditer(running.text)
+    ):
         name = _VENUE_NAME.match(running.text, match.end())
         if not name or len(name[0]) < 4 or _NO_VENUE.fullmatch(name[0]):
             continue
@@ -293,10 +306,41 @@ def _as_announced(document: Document, sections: Sections, url: str) -> dict[str,
         after = without_other_numbers(running.text[name.end() : name.end() + _AFTER_NAME])
         years = [*_YEAR.findall(after), *re.findall(rf"({RECENT_YEAR})[a-z]?\)", match[0])]
         line = running.line_at(name.start())
-        venue = {"booktitle" if is_meeting else "journal": (_value(name[0], LINE_CONFIDENCE, line, url),)}
+        found = [("booktitle" if is_meeting else "journal", name[0], LINE_CONFIDENCE)]
         # It may be the year of another version: one that this paper has itself is more certain.
-        return venue | ({"year": (_value(years[0], YEAR_CONFIDENCE, line, url),)} if years else {})
+        found += [("year", year, YEAR_CONFIDENCE) for year in years[:1]]
+        return {field: (_value(text, confidence, line, url),) for field, text, confidence in found}
     return {}
+
+
+def _runs_of_print(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Yield consecutive lines of one page in the same print: a note does not go on in the text of the next page."""
+    run = list[Line]()
+    for line in lines:
+        if run and (line.page != run[-1].page or abs(line.size - run[-1].size) >= 0.6):
+            yield run
+            run = []
+        run.append(line)
+    if run:
+        yield run
+
+
+def _as_named(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]:
+    """Return the name of a serial that has a line of its own, in smaller print than the title."""
+    largest = max((line.size for line in lines), default=0.0)
+    for line in lines:
+        match = _NAMED.fullmatch(line.text.strip()[:_MAX_NAMED])
+        if match and (line.size < largest or not largest) and _is_capitalised(match[1]):
+            field = "booktitle" if _MEETING.search(match[1]) else "journal"
+            return {field: (_value(match[1].strip(_EDGES), NAMED_CONFIDENCE, line, url),)}
+    return {}
+
+
+def _is_capitalised(name: str) -> bool:
+    """Return True for at least two words that begin with capitals, and small ones only of up to three letters."""
+    words = name.split()
+    capitals = sum(word[0].isupper() for word in words)
+    return capitals >= 2 and all(word[0].isupper() or len(word) <= 3 for word in words)
 
 
 def _is_range(match: re.Match[str]) -> bool:
