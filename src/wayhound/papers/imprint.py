@@ -296,9 +296,8 @@ def _as_announced(document: Document, sections: Sections, url: str) -> dict[str,
     end = sections.references.start or len(document.lines)
     front = [line for line in document.lines[:end] if line.page < first + _PAGES_READ]
     runs = [flow(lines) for lines in _runs_of_print(front)]
-    for running, match in (
-        (running, match) for running in runs for match in _ANNOUNCED.finditer(running.text)
-    ):
+    found = [(running, match) for running in runs for match in _ANNOUNCED.finditer(running.text)]
+    for running, match in found:
         name = _VENUE_NAME.match(running.text, match.end())
         if not name or len(name[0]) < 4 or _NO_VENUE.fullmatch(name[0]):
             continue
@@ -306,10 +305,10 @@ def _as_announced(document: Document, sections: Sections, url: str) -> dict[str,
         after = without_other_numbers(running.text[name.end() : name.end() + _AFTER_NAME])
         years = [*_YEAR.findall(after), *re.findall(rf"({RECENT_YEAR})[a-z]?\)", match[0])]
         line = running.line_at(name.start())
-        found = [("booktitle" if is_meeting else "journal", name[0], LINE_CONFIDENCE)]
+        values = [("booktitle" if is_meeting else "journal", name[0], LINE_CONFIDENCE)]
         # It may be the year of another version: one that this paper has itself is more certain.
-        found += [("year", year, YEAR_CONFIDENCE) for year in years[:1]]
-        return {field: (_value(text, confidence, line, url),) for field, text, confidence in found}
+        values += [("year", year, YEAR_CONFIDENCE) for year in years[:1]]
+        return {field: (_value(text, confidence, line, url),) for field, text, confidence in values}
     return {}
 
 
