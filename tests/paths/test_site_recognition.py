@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from wayhound.paths.site_recognition import (
+    MANY_SINGLE,
     MIN_SHARE,
     MOST_FITTED_SITES,
     MOSTLY_SINGLE,
+    SURE,
     LessonFacts,
     PageEvidence,
     SiteRecogniser,
@@ -47,6 +49,24 @@ def test_nearly_each_taught_site_with_one_goal_means_one_goal_and_likely_ones() 
     site.lesson = LessonFacts(sites=10, single=MOSTLY_SINGLE)
     ranked = site.ranked(max_doubt=1.0)
     assert (ranked.goals, ranked.likely) == (1, 1)
+
+
+def test_where_most_taught_sites_showed_one_goal_unsure_pages_beside_a_better_one_are_only_likely() -> None:
+    site = SiteRecogniser(LessonFacts(sites=3), second_pass=0.0)
+    for number, odds in enumerate((-1.2, -1.3, -1.32, -1.34, -6.0, -6.0, -6.0)):
+        site.add(PageEvidence(f"/{number}", "/", f"{number}", number, f"{number}", (odds,) * 3))
+    many = site.ranked(max_doubt=1.0)
+    site.lesson = LessonFacts(sites=3, single=MANY_SINGLE)
+    few = site.ranked(max_doubt=1.0)
+    assert few.probabilities[0] < SURE
+    assert few.goals == 1 < many.goals
+    assert few.likely >= many.goals - 1
+
+
+def test_where_most_taught_sites_showed_one_goal_sure_pages_are_still_goals() -> None:
+    site = recogniser()
+    site.lesson = LessonFacts(sites=3, single=MANY_SINGLE)
+    assert site.ranked(max_doubt=1.0).goals == 2
 
 
 def test_sites_are_not_doubted_more_the_more_sites_were_taught() -> None:

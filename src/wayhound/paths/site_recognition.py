@@ -42,6 +42,10 @@ TELLING_NAME = (
 MAX_NAMED = 3  # if more pages than this are named like goals, the name does not single out a page
 UNNAMED_SHARE = 0.1  # of the probability of other pages, where a name singles one out
 MIN_SHARE = 0.3  # of the best page's probability that every reported page has
+MANY_SINGLE = (
+    0.6  # from this share of taught sites with one goal on, further pages must be sure or nearly the best
+)
+SURE, NEARLY_BEST = 0.35, 0.85  # a page of this probability is sure; a share of the best page's
 MAX_DOUBT = 0.85  # above this probability that a site has no goal, none is reported
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
@@ -348,6 +352,16 @@ class SiteRecogniser:
                 probabilities = self.probabilities(earlier)
         return float(sigmoid(np.array(log_odds)))
 
+    def _least(self, best: float) -> float:
+        """Return the least probability of a reported page beside a best one of this probability.
+
+        After "contact" was shown once on two sites and three times on the third, the best page of a site may be at .2
+        and ten others at .1. Their sum promises more goals than one, but such a site has one.
+        """
+        if self.lesson.single < MANY_SINGLE:
+            return MIN_SHARE * best
+        return max(MIN_SHARE * best, min(SURE, NEARLY_BEST * best))
+
     def ranked(
         self,
         threshold: float | None = None,
@@ -357,7 +371,8 @@ class SiteRecogniser:
         """Return the pages by the probability that they are goals, cut into two tiers.
 
         Goals are as many of the likeliest pages as have the best expected F1, all of them at least `MIN_SHARE` as
-        likely as the best: the many unlikely pages of a site are wrong together. Or those of at least `threshold`;
+        likely as the best: the many unlikely pages of a site are wrong together. Where most taught sites showed one
+        goal, an unsure page must be nearly as likely as the best. Or those of at least `threshold`;
         none if the probability that the site has none is above `max_doubt`, or if a person refused `MAX_REFUSED`
         pages and confirmed none; one at most if nearly every taught site showed one. Likely pages are those that would
         be goals without that doubt, and others at least half as likely as the last of them. Pages that a person
@@ -370,7 +385,7 @@ class SiteRecogniser:
         confirmed = int((ordered == 1.0).sum())
         if threshold is None:
             best = ordered[confirmed] if confirmed < len(ordered) else 0.0
-            count = best_expected_f1(np.where(ordered >= MIN_SHARE * best, ordered, 0.0))
+            count = best_expected_f1(np.where(ordered >= self._least(best), ordered, 0.0))
         else:
             count = int((ordered >= threshold).sum())
         if self.lesson.single >= MOSTLY_SINGLE:
