@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -675,3 +676,110 @@ def test_a_site_that_is_done_waits_again_when_it_is_given_another_host(store: Fo
     assert lease(store, again).site.hosts == wider.hosts
     store.open_run(run.identity, run.limits, [wider], 3.0)
     assert store.progress(run.id).leased == 1
+
+
+@pytest.mark.parametrize(("wanted", "is_reopened"), [(None, True), (0.4, True), (0.5, False), (0.9, False)])
+def test_a_site_that_promised_too_little_is_reopened_when_less_is_enough(
+    store: ForageStore, wanted: float | None, is_reopened: bool
+) -> None:
+    limits = RunLimits(min_goals_left=0.5)
+    run = store.open_run(BREADTH_FIRST, limits, [site(0), site(1)], 0.0)
+    poor, rich = lease(store, run), lease(store, run)
+    for job, left in ((poor, 0.3), (rich, 7.0)):
+        store.save_visit(job, visit_of(job, 0))
+        store.save_report(job, SiteReport((), (), 0.5, left))
+        store.finish_site(job, "few goals left")
+    again = store.open_run(BREADTH_FIRST, RunLimits(min_goals_left=wanted), [], 1.0)
+    reopened = store.lease_sites(again.id, ME, 1.0, 2)
+    assert [job.id for job in reopened] == ([poor.id] if is_reopened else [])
+
+
+def test_hosts_of_a_site_that_is_given_more_than_once_are_joined(store: ForageStore) -> None:
+    start = site(0).start
+    twice = [Site(start, ("a.example",)), Site(start, ("b.example", "a.example"))]
+    run = store.open_run(BREADTH_FIRST, RunLimits(), twice, 0.0)
+    assert store.progress(run.id).sites == 1
+    job = lease(store, run)
+    assert job.site.hosts == ("a.example", "b.example")
+    store.finish_site(job, "no links left")
+    store.open_run(BREADTH_FIRST, RunLimits(), [Site(start, ("c.example",))], 1.0)
+    assert lease(store, run).site.hosts == ("a.example", "b.example", "c.example")
+
+
+def test_an_identity_and_a_list_are_stored_as_they_are_read(database: Database) -> None:
+    """Runs of earlier versions are found again by the same text."""
+    store = forage_store(database)
+    run = store.open_run({"strategy": "adaptive", "goal": "Ämter"}, RunLimits(), [site(0)], 0.0)
+    assert database.execute("SELECT identity FROM run").fetchall() == [
+        ('{"goal": "Ämter", "strategy": "adaptive"}',)
+    ]
+    store.keep_list(run.id, ["Name", "alt"], [(("x", "y"), site(1).start), (("z", "0"), site(2).start)])
+    store.keep_list(run.id, ["Behörde"], [(("Löschamt",), site(0).start)])
+    assert database.execute("SELECT headings FROM run").fetchall() == [('["Behörde"]',)]
+    assert database.execute("SELECT run_id, number, start, cells FROM list_row").fetchall() == [
+        (run.id, 0, site(0).start, '["Löschamt"]')
+    ]
+
+
+def test_a_refusal_is_forgotten_with_its_lease(store: ForageStore) -> None:
+    run = store.open_run(BREADTH_FIRST, RunLimits(total_budget=0), [site(0)], 0.0)
+    assert not store.reserve_fetch(lease(store, run))
+    store.release_leases(run.id, ME)
+    store.open_run(BREADTH_FIRST, RunLimits(total_budget=5), [], 1.0)
+    job = lease(store, run)
+    assert store.reserve_fetch(job)
+    store.finish_site(job, "no links left")
+    store.open_run(BREADTH_FIRST, RunLimits(total_budget=9), [], 2.0)
+    assert store.lease_site(run.id, ME, 2.0) is None
+
+
+def test_a_worker_that_missed_half_of_the_silence_has_slept(database: Database) -> None:
+    for seconds_between, is_released in ((5.0, True), (6.0, False)):
+        clock = Clock()
+        store, other = forage_store(database), forage_store(database, clock)
+        run = store.open_run({"between": str(seconds_between)}, RunLimits(), [site(0)], 0.0)
+        lease(store, run, ME)
+        database.execute("UPDATE site SET leased_at = leased_at - 99.0")  # by a server's clock it is overdue
+        for _ in range(3):
+            other.release_silent(OTHER, 10.0)
+            clock.now += seconds_between
+        assert (store.progress(run.id).leased == 0) == is_released
+        store.release_leases(run.id, ME)
+
+
+def test_pages_and_failures_are_counted_down_with_the_visits_that_are_deleted(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    for number, outcome in enumerate(("ok", "timeout", "duplicate", "redirect", "http_404", "ok")):
+        store.save_visit(job, visit_of(job, number, outcome=outcome))
+    (before,) = store.sites(run.id)
+    assert (before.visits, before.pages, before.failures) == (6, 3, 2)
+    store.delete_visits_from(job, 2)
+    (after,) = store.sites(run.id)
+    assert (after.visits, after.pages, after.failures) == (2, 1, 1)
+
+
+def test_a_site_that_is_tried_again_has_no_visit_left_of_its_failure(store: ForageStore) -> None:
+    run = begin(store, sites=1)
+    job = lease(store, run)
+    store.save_visit(job, visit_of(job, 0, outcome="timeout"))
+    store.finish_site(job, "start page failed (timeout)")
+    assert store.retry_failed(run.id) == 1
+    assert list(store.visits(job.id)) == []
+    assert lease(store, run).visits == 0
+
+
+def test_a_forage_reaches_its_store_from_an_event_loop(store: ForageStore) -> None:
+    job = lease(store, begin(store, sites=1))
+    page = visit_of(job, 0, archived=ArchiveRef("a.warc.gz", 1, 2))
+    calls = store.calls(0.0)
+
+    async def forage() -> tuple[int, ArchiveRef | None]:
+        await calls.save_visit(job, page)
+        return await calls.run(lambda: 7), await calls.last_page(page.url)
+
+    try:
+        assert asyncio.run(forage()) == (7, page.archived)
+    finally:
+        calls.close()
+    assert [visit.url for visit in store.visits(job.id)] == [page.url]
