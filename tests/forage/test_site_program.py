@@ -134,6 +134,21 @@ def test_links_on_a_route_come_before_all_others_in_the_order_of_their_scores() 
     assert scores.revised(0.5, (), end) == 0.5
 
 
+def test_a_route_whose_pages_a_person_rejects_is_followed_first_no_more() -> None:
+    scores, end = RevisedScores(Frontier(), RouteYields(PEOPLE)), ((0, 2),)
+    for number in range(3):
+        url = f"{START}people/p{number}"
+        scores.frontier.add(url, 0.9, position=end)
+        link = scores.frontier.best()
+        assert link is not None
+        scores.frontier.take(link)
+        scores.learn(link, 1.0, Visit(START, number, url, "ok", 0.0, goal=1.0, is_goal=True))
+        assert scores.yields.leads(end)
+    for number in range(3):
+        scores.answer(f"{START}people/p{number}", is_goal=False)
+    assert not scores.yields.leads(end)
+
+
 def test_a_redirected_link_is_learned_by_the_url_that_pages_link_to() -> None:
     @dataclass
     class Numbered:
