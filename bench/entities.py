@@ -610,7 +610,7 @@ def _taught(groups: Mapping[str, Sequence[TruePage]]) -> Report:
 
 
 def _tagged(groups: Mapping[str, Sequence[TruePage]]) -> Report:
-    """Teach a tagger with the first pages of the other guides, a field that no extractor reads, and judge each guide."""
+    """Teach a tagger with pages of the other guides, a field that no extractor reads, and judge each guide."""
     guides = {name: pages for name, pages in groups.items() if pages[0].kind == "restaurant"}
     tally, pages_read, seconds = Tally(), 0, 0.0
     for name, pages in guides.items():

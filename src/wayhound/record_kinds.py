@@ -37,7 +37,8 @@ class FieldSpec:
     """A field of a kind: its role, what people call it, and whether it may have several values.
 
     A `fact` comes from the file or the visit itself: there is nothing in it that a visitor could correct. `labels` are
-    the words before its value on pages ("Cuisine: …"), by which it is extracted.
+    the words before its value on pages ("Cuisine: …"), by which it is extracted. A field that `names` a kind is a
+    relationship: its value is the name of another entity, of that kind.
     """
 
     name: str
@@ -47,6 +48,7 @@ class FieldSpec:
     fact: bool = False
     compare: Compare = "text"
     labels: tuple[str, ...] = ()
+    names: str = ""
 
     @property
     def shown(self) -> str:
@@ -204,14 +206,35 @@ _ORGANISATION = KindSpec(
     "organisation",
     "Organisation",
     "Organisations",
-    (FieldSpec("name", "title", compare="name"), *_CONTACT, *_ABOUT, _SOURCES),
+    (
+        FieldSpec("name", "title", compare="name"),
+        *_CONTACT,
+        *_ABOUT,
+        FieldSpec("part_of", "facet", many=True, compare="name", names="organisation"),
+        FieldSpec("parts", many=True, compare="name", names="organisation"),
+        FieldSpec("people", "people", many=True, compare="name", names="person"),
+        _SOURCES,
+    ),
     scope="site",
 )
 _PERSON = KindSpec(
     "person",
     "Person",
     "People",
-    (FieldSpec("name", "title", compare="name"), *_CONTACT, *_ABOUT, _SOURCES),
+    (
+        FieldSpec("name", "title", compare="name"),
+        *_CONTACT,
+        *_ABOUT,
+        FieldSpec(
+            "works_for",
+            "facet",
+            many=True,
+            compare="name",
+            labels=("organisation", "organization", "company", "employer", "affiliation"),
+            names="organisation",
+        ),
+        _SOURCES,
+    ),
 )
 _RESTAURANT = KindSpec(
     "restaurant",
@@ -309,10 +332,19 @@ def _declared(kind: str, table: Any, where: str) -> KindSpec:
 
 
 def _declared_field(name: str, declaration: Any, where: str) -> FieldSpec:
-    """Read a role alone, or a table with role, label, many, compare and labels."""
+    """Read a role alone, or a table with role, label, many, compare, labels and names."""
     table = {"role": declaration} if isinstance(declaration, str) else declaration
-    if not isinstance(table, dict) or not set(table) <= {"role", "label", "many", "compare", "labels"}:
-        raise ConfigError(f"{where}: {name} must be a role, or have role, label, many, compare and labels.")
+    if not isinstance(table, dict) or not set(table) <= {
+        "role",
+        "label",
+        "many",
+        "compare",
+        "labels",
+        "names",
+    }:
+        raise ConfigError(
+            f"{where}: {name} must be a role, or have role, label, many, compare, labels and names."
+        )
     compare: Compare = table.get("compare", "text")
     if compare not in get_args(Compare):
         raise ConfigError(f"{where}: compare of {name} must be one of {', '.join(get_args(Compare))}.")
@@ -323,4 +355,5 @@ def _declared_field(name: str, declaration: Any, where: str) -> FieldSpec:
     if role not in get_args(Role):
         raise ConfigError(f"{where}: the role of {name} must be one of {', '.join(get_args(Role))}.")
     label, many = str(table.get("label", "")), bool(table.get("many", False))
-    return FieldSpec(name, role, label, many, compare=compare, labels=tuple(map(str, labels)))
+    names = str(table.get("names", ""))
+    return FieldSpec(name, role, label, many, compare=compare, labels=tuple(map(str, labels)), names=names)

@@ -336,6 +336,33 @@ def test_a_field_marked_on_two_sites_is_found_on_a_third(tmp_path: Path) -> None
         assert rows[starts[2]].texts("chef") == ["Ed Gum"]
 
 
+def test_relationships_between_firms_and_people_are_a_table_with_their_sources(tmp_path: Path) -> None:
+    def stated(data: dict[str, object]) -> str:
+        text = json.dumps({"@context": "https://schema.org", **data})
+        return f"<title>{data['name']}</title><h1>{data['name']}</h1><script type='application/ld+json'>{text}</script>"
+
+    firm = {"@type": "Organization", "name": "Acme Ltd"}
+    pages: dict[str, Page] = {
+        "//acme.localhost/": stated(firm) + "<a href=/ann>Ann</a>",
+        "//acme.localhost/ann": stated({"@type": "Person", "name": "Ann Lee", "worksFor": firm}),
+    }
+    folder, out = str(tmp_path / "mine"), tmp_path / "links.jsonl"
+    assert run(["init", folder]) == 0
+    with serve(pages) as server:
+        start = f"{server.at('acme.localhost')}/"
+        options = ["--strategy", "breadth-first", "--goal", "Ann Lee", "--delay", "0", "--allow-private"]
+        assert run(["forage", start, "-w", folder, *options]) == 0
+    assert run(["extract", "organisation", "-w", folder, "--out", str(tmp_path / "firms.csv")]) == 0
+    assert run(["extract", "person", "--relationships", "-w", folder, "--out", str(out)]) == 0
+    (row,) = map(json.loads, out.read_text("utf-8").splitlines())
+    assert (row["name"], row["relationship"], row["to"], row["kind"]) == (
+        "Ann Lee", "works_for", "Acme Ltd", "organisation",
+    )  # fmt: skip
+    assert row["to_record"]
+    assert row["source"] == f"{start}ann"
+    assert run(["extract", "person", "--relationships", "-w", folder, "--format", "vcf"]) == 2
+
+
 def test_explain_shows_each_fact_in_its_place_without_a_model(
     foraged: Firms, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,12 +107,28 @@ def test_a_source_that_others_contradict_loses_reliability() -> None:
     assert reliability["wrong"] < reliability["good"]
 
 
-def test_relationships_are_labelled_and_may_lead_to_another_entity() -> None:
-    graph = ConsensusGraph(KIND)
-    one, two = graph.add(JOE_A), graph.add(OTHER)
-    graph.entities[one].links.add(("branch", two))
-    assert (one, "branch", two) in set(graph.relationships())
-    assert (one, "phone", "+12125551234") in set(graph.relationships())
+def test_relationships_have_a_source_and_may_lead_to_an_entity_of_another_kind() -> None:
+    firms, people = ConsensusGraph(KINDS["organisation"]), ConsensusGraph(KINDS["person"])
+    acme = firms.add(described("acme", name="Acme Ltd", phone="+12125551234", part_of="Mega Corp"))
+    mega = firms.add(described("mega", name="Mega Corp.", people="Bo Ray"))
+    ann = people.add(described("ann", name="Ann Lee", works_for="ACME"))
+    found = {(one.entity, one.label): one for graph in (firms, people) for one in graph.relationships(
+        {"organisation": firms, "person": people})}  # fmt: skip
+    assert found[acme, "part_of"].target == ("organisation", mega)
+    assert found[ann, "works_for"].target == ("organisation", acme)
+    assert found[ann, "works_for"].claim.url == "ann"
+    assert found[mega, "people"].target is None  # nobody of that name is known
+    assert found[acme, "phone"].target is None
+    assert found[acme, "phone"].claim.text == "+12125551234"
+
+
+def test_a_name_that_several_entities_have_leads_to_the_one_of_the_same_domain() -> None:
+    graph = ConsensusGraph(KINDS["organisation"])
+    for number, domain in enumerate(("one.example", "two.example")):
+        claims = Claim("name", "Press Office"), Claim("phone", f"+1212555000{number}")
+        graph.add(Description(domain, claims, domain))
+    assert graph.named("Press Office") is None
+    assert graph.named("Press Office", "two.example") == graph.entity_of("two.example")
 
 
 # Value

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from wayhound.app.facts import Wanted, corrected
+from wayhound.app.facts import Wanted, build_graph, corrected, fact_kinds, record_of
 from wayhound.app.site_list import SiteTable
 from wayhound.entities.graph import Claim
 from wayhound.errors import UsageError
@@ -93,6 +93,38 @@ def write_facts(
         for row in rows
     )
     return write_rows(columns, table, file_format, out)
+
+
+def write_relationships(workspace: Workspace, wanted: Wanted, file_format: str, out: Path | BinaryIO) -> int:
+    """Write the relationships between entities, of a kind to any, and return how many.
+
+    A row has the entity, the label, the name of the other and its record if it has one, and the page that says so.
+    """
+    if file_format not in FORMATS:
+        raise UsageError(f"Relationships cannot be written as {file_format}; choose csv, jsonl or xlsx.")
+    kinds = fact_kinds(workspace)
+    needed = {wanted.kind.kind, *(spec.names for spec in wanted.kind.fields)} & kinds.keys()
+    graphs = {name: build_graph(workspace, kinds[name]) for name in sorted(needed)}
+    graph = graphs[wanted.kind.kind]
+    columns: dict[str, ColumnType] = dict.fromkeys(
+        ("name", "record", "relationship", "to", "kind", "to_record"), "text"
+    )
+    columns |= {"confidence": "number", "source": "text"}
+    rows = (
+        (
+            next(iter(graph.entities[link.entity].texts(wanted.kind.title)), ""),
+            record_of(graph, link.entity),
+            link.label,
+            link.claim.text,
+            wanted.kind.field(link.label).names,
+            record_of(graphs[link.target[0]], link.target[1]) if link.target else "",
+            link.claim.confidence,
+            link.claim.url,
+        )
+        for link in graph.relationships(graphs)
+        if wanted.kind.field(link.label).names
+    )
+    return write_rows(columns, rows, file_format, out)
 
 
 def write_wide(

@@ -117,7 +117,7 @@ class FactSearch:
 
     def read(self, response: Fetched, /) -> bool:
         page = read_facts(response.url, response.body, response.content_type, response.charset)
-        facts = _allowed(settle(page, self._wanted.kind), persons=self._wanted.persons)
+        facts = _allowed(settle(page, self._wanted.kind), self._wanted)
         new = self._missing & {fact.field for fact in facts if fact.confidence >= ENOUGH}
         self._missing -= new
         if self._wanted.kind.scope == "page":
@@ -440,13 +440,13 @@ class SiteReader:
                     spec.many and not any(same_fact(fact, known, spec.compare) for known in of_field)
                 ):
                     facts = [*facts, fact]
-        return _allowed(facts, persons=self.wanted.persons)
+        return _allowed(facts, self.wanted)
 
 
 def settled_facts(
     page: FactPage, answer: Fetched, wanted: Wanted, profile: SiteProfile, template: SiteTemplate | None
 ) -> list[Fact]:
-    facts = _allowed(settle(page, wanted.kind, profile), persons=wanted.persons)
+    facts = _allowed(settle(page, wanted.kind, profile), wanted)
     if template is None or not template.rules:
         return facts
     taught = template.apply(answer.body, answer.content_type, answer.charset)
@@ -464,9 +464,16 @@ def tagged_facts(
     return merge_taught([], tagger.find(lines, paths, missing), wanted.kind, page.countries)
 
 
-def _allowed(facts: Iterable[Fact], *, persons: bool) -> list[Fact]:
-    """Leave out e-mail addresses with a person's name where persons are to be kept out."""
-    return [fact for fact in facts if persons or fact.field != "email" or not is_personal(fact.text)]
+def _allowed(facts: Iterable[Fact], wanted: Wanted) -> list[Fact]:
+    """Leave out names of persons, and e-mail addresses with one, where persons are to be kept out."""
+    if wanted.persons:
+        return list(facts)
+    named = {spec.name for spec in wanted.kind.fields if spec.names == "person"}
+    return [
+        fact
+        for fact in facts
+        if fact.field not in named and (fact.field != "email" or not is_personal(fact.text))
+    ]
 
 
 def _first_claims(kind: KindSpec, settled: Sequence[tuple[FactPage, list[Fact]]]) -> Iterator[Claim]:
@@ -569,6 +576,11 @@ def sync_entities(workspace: Workspace, kind: KindSpec) -> tuple[ConsensusGraph,
         records[record_id] = Record(kind.kind, record_id, fields, site, run=run)
     store.place(kind.kind, places)
     return graph, store.replace_records(kind.kind, records)
+
+
+def record_of(graph: ConsensusGraph, entity: int) -> str:
+    """Return the id of the record of an entity."""
+    return entity_id(min(graph.entities[entity].descriptions))
 
 
 def entity_id(key: str) -> str:

@@ -15,7 +15,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from wayhound.app.fact_agenda import Plan, extract_by_worth, parse_workload, read_endorsed
 from wayhound.app.fact_extractors import Budget, extract_at_cost, extractor_names
-from wayhound.app.fact_tables import FACT_FORMATS, fact_rows, wide_rows, write_facts, write_wide
+from wayhound.app.fact_tables import (
+    FACT_FORMATS,
+    fact_rows,
+    wide_rows,
+    write_facts,
+    write_relationships,
+    write_wide,
+)
 from wayhound.app.facts import CONTACT, Wanted, extract_facts, parse_wanted
 from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
@@ -35,6 +42,8 @@ BINARY = ("xlsx",)
 @run_option
 @click.option("--wide", "table", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
               help="Write the rows of this table of sites, with the facts beside its columns.")  # fmt: skip
+@click.option("--relationships", is_flag=True,
+              help="Write who belongs to whom instead: a row for each relationship between two entities.")  # fmt: skip
 @click.option("--workload", default="", metavar="FILE",
               help="A file of queries, or `portal` for its visitors': what they ask for is read first.")  # fmt: skip
 @click.option("--endorsed", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
@@ -68,6 +77,7 @@ def extract(
     wayhound extract                                      a row for each organisation
     wayhound extract --wide firms.csv --out facts.xlsx    your own table, with facts beside it
     wayhound extract restaurant --out places.geojson
+    wayhound extract person --relationships               who works for which organisation
     wayhound extract --with documents --seconds 600       also PDF files, those worth most first
     """
     chosen = file_format or format_by_ending(path)
@@ -89,7 +99,10 @@ def extract(
         run_extraction(workspace, wanted, run_id, _plan(workspace, facts, options), cluster or "")
         if options["extractors"]:
             _run_costly(workspace, wanted, run_id, facts, options)
-        rows = write_table(workspace, wanted, table, path, chosen, run_id)
+        if options["relationships"]:
+            rows = write_relationships(workspace, wanted, chosen, path or sys.stdout.buffer)
+        else:
+            rows = write_table(workspace, wanted, table, path, chosen, run_id)
         hint = "" if rows else f". To see what there is: {command_for(folder, 'status')}"
     err.print(
         f"{rows:,} row{'' if rows == 1 else 's'}" + (f" in {path}" if path else "") + hint, markup=False

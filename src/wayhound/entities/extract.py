@@ -45,6 +45,7 @@ _STATED_CONFIDENCE = {
 }  # fmt: skip
 _COMPARE: dict[str, Compare] = {
     "phone": "phone", "fax": "phone", "email": "email", "address": "address", "social": "url", "name": "name",
+    "part_of": "name", "parts": "name", "people": "name", "works_for": "name",
 }  # fmt: skip
 
 

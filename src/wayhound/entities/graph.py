@@ -60,7 +60,6 @@ class Entity:
     id: int
     types: set[str] = field(default_factory=set)
     descriptions: dict[str, Description] = field(default_factory=dict)
-    links: set[tuple[str, int]] = field(default_factory=set)  # L(e1, e2): label and id of another entity
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -69,6 +68,19 @@ class Entity:
 
     def texts(self, name: str) -> list[str]:
         return list(dict.fromkeys(claim.text for claim in self.claims if claim.field == name))
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """e1.L = a or L(e1, e2): an entity, a label, and the claim that states it, with its value and its source.
+
+    `target` is the kind and the id of the other entity, if the value is the name of one that is known.
+    """
+
+    entity: int
+    label: str
+    claim: Claim
+    target: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +156,6 @@ class ConsensusGraph:
             self._together[key].add(keys[0])
         self._apart -= {frozenset((a, b)) for a in kept.descriptions for b in gone.descriptions}
         kept.types |= gone.types
-        kept.links |= gone.links
         for description in list(gone.descriptions.values()):
             self.remove(description.key)
             self._attach(kept, description)
@@ -166,13 +177,28 @@ class ConsensusGraph:
             self._attach(new, description)
         return new.id
 
-    def relationships(self) -> Iterator[tuple[int, str, str | int]]:
-        """Yield all relationships: the id of an entity, a label, and a value or the id of another entity."""
+    def relationships(self, graphs: Mapping[str, ConsensusGraph] | None = None) -> Iterator[Relationship]:
+        """Yield all relationships with their provenance. Values that name entities are looked up in graphs by kind."""
+        graphs = {self.kind.kind: self, **(graphs or {})}
         for entity in self.entities.values():
-            for claim in entity.claims:
-                yield entity.id, claim.field, claim.text
-            for label, other in entity.links:
-                yield entity.id, label, other
+            for description in entity.descriptions.values():
+                for claim in description.claims:
+                    graph = graphs.get(self.kind.field(claim.field).names)
+                    other = graph.named(claim.text, description.domain) if graph is not None else None
+                    target = (graph.kind.kind, other) if graph is not None and other is not None else None
+                    yield Relationship(entity.id, claim.field, claim, target)
+
+    def named(self, name: str, domain: str = "") -> int | None:
+        """Return the entity of a name; of several, one that the same domain describes, else None."""
+        found = self._blocks.get(_name_key(name), set())
+        if len(found) > 1:
+            found = {
+                entity
+                for entity in found
+                if domain
+                and any(each.domain == domain for each in self.entities[entity].descriptions.values())
+            }
+        return next(iter(found)) if len(found) == 1 else None
 
     def values(self, entity: int) -> dict[str, list[str]]:
         """Return the distinct values of an entity by field: spellings of one value count once."""
@@ -320,13 +346,17 @@ def blocking_keys(description: Description) -> set[str]:
     for text in description.texts("name"):
         words = name_words(text)
         keys.add(f"n{' '.join(words[:2])}")
-        keys.add(f"N{''.join(words)}")
+        keys.add(_name_key(text))
     for text in description.texts("address"):
         digits = [word for word in address_words(text) if any(map(str.isdigit, word))]
         keys.add(f"a{' '.join(digits[:1] + digits[-1:])}")
     if description.domain:
         keys.add(f"d{description.domain}")
     return {key for key in keys if len(key) > 2}
+
+
+def _name_key(name: str) -> str:
+    return f"N{''.join(name_words(name))}"
 
 
 def resemblance(one: Description, other: Description) -> float:

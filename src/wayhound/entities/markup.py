@@ -231,6 +231,12 @@ _FIELDS = {
     "taxID": "registration", "servesCuisine": "cuisine", "cuisine": "cuisine", "priceRange": "price",
     "pricerange": "price", "sameAs": "social",
 }  # fmt: skip
+_RELATIONS = {
+    "parentOrganization": "part_of", "department": "parts", "subOrganization": "parts", "employee": "people",
+    "founder": "people", "member": "people", "worksFor": "works_for", "affiliation": "works_for",
+}  # fmt: skip
+"""Properties whose value is another thing, by name."""
+
 _ADDRESS_PARTS = ("streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
 _RDFA_PARTS = {"street-address": "streetAddress", "locality": "addressLocality", "region": "addressRegion",
                "postal-code": "postalCode", "country-name": "addressCountry"}  # fmt: skip
@@ -249,6 +255,10 @@ def item_facts(item: Item, number: int) -> Iterator[Stated]:
     for name in ("name", "legalName", "fn"):
         for text in item.texts(name)[:1]:
             yield Stated("name", text, item.source, number, item.types)
+    for name, label in _RELATIONS.items():
+        for text in (*item.texts(name), *(other.text("name") for other in item.items(name))):
+            if text and "://" not in text:
+                yield Stated(label, text, item.source, number, item.types)
     for point in item.items("contactPoint"):
         yield from item_facts(point, number)
     for address in (*item.items("address"), *item.items("location"), *item.items("adr"), item):
