@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayhound.entities.graph import Claim, ConsensusGraph, Description, doubt
+from wayhound.entities.graph import Claim, ConsensusGraph, Description, doubt, relationships
 from wayhound.entities.workload import (
     AskedQuery,
     GraphValue,
@@ -112,8 +112,10 @@ def test_relationships_have_a_source_and_may_lead_to_an_entity_of_another_kind()
     acme = firms.add(described("acme", name="Acme Ltd", phone="+12125551234", part_of="Mega Corp"))
     mega = firms.add(described("mega", name="Mega Corp.", people="Bo Ray"))
     ann = people.add(described("ann", name="Ann Lee", works_for="ACME"))
-    found = {(one.entity, one.label): one for graph in (firms, people) for one in graph.relationships(
-        {"organisation": firms, "person": people})}  # fmt: skip
+    graphs = {"organisation": firms, "person": people}
+    found = {
+        (one.entity, one.label): one for graph in graphs.values() for one in relationships(graph, graphs)
+    }
     assert found[acme, "part_of"].target == ("organisation", mega)
     assert found[ann, "works_for"].target == ("organisation", acme)
     assert found[ann, "works_for"].claim.url == "ann"

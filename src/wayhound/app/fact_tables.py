@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from wayhound.app.facts import Wanted, build_graph, corrected, fact_kinds, record_of
 from wayhound.app.site_list import SiteTable
-from wayhound.entities.graph import Claim
+from wayhound.entities.graph import Claim, relationships
 from wayhound.errors import UsageError
 from wayhound.files import write_file
 from wayhound.store.export import FORMATS, ColumnType, write_rows
@@ -121,7 +121,7 @@ def write_relationships(workspace: Workspace, wanted: Wanted, file_format: str, 
             link.claim.confidence,
             link.claim.url,
         )
-        for link in graph.relationships(graphs)
+        for link in relationships(graph, graphs)
         if wanted.kind.field(link.label).names
     )
     return write_rows(columns, rows, file_format, out)

@@ -71,7 +71,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Relationship:
+class EntityRelation:
     """e1.L = a or L(e1, e2): an entity, a label, and the claim that states it, with its value and its source.
 
     `target` is the kind and the id of the other entity, if the value is the name of one that is known.
@@ -176,17 +176,6 @@ class ConsensusGraph:
             self.remove(key)
             self._attach(new, description)
         return new.id
-
-    def relationships(self, graphs: Mapping[str, ConsensusGraph] | None = None) -> Iterator[Relationship]:
-        """Yield all relationships with their provenance. Values that name entities are looked up in graphs by kind."""
-        graphs = {self.kind.kind: self, **(graphs or {})}
-        for entity in self.entities.values():
-            for description in entity.descriptions.values():
-                for claim in description.claims:
-                    graph = graphs.get(self.kind.field(claim.field).names)
-                    other = graph.named(claim.text, description.domain) if graph is not None else None
-                    target = (graph.kind.kind, other) if graph is not None and other is not None else None
-                    yield Relationship(entity.id, claim.field, claim, target)
 
     def named(self, name: str, domain: str = "") -> int | None:
         """Return the entity of a name; of several, one that the same domain describes, else None."""
@@ -309,6 +298,17 @@ class ConsensusGraph:
                             sums[claim.source][1] += 1
             reliability = {source: total / count for source, (total, count) in sums.items()}
         return reliability
+
+
+def relationships(graph: ConsensusGraph, graphs: Mapping[str, ConsensusGraph]) -> Iterator[EntityRelation]:
+    """Yield all relationships of a graph with their provenance; values that name entities lead to those of `graphs`."""
+    for entity in graph.entities.values():
+        for description in entity.descriptions.values():
+            for claim in description.claims:
+                others = graphs.get(graph.kind.field(claim.field).names)
+                other = others.named(claim.text, description.domain) if others is not None else None
+                target = (others.kind.kind, other) if others is not None and other is not None else None
+                yield EntityRelation(entity.id, claim.field, claim, target)
 
 
 def doubt(consensus: Mapping[str, Sequence[Consensus]]) -> float:

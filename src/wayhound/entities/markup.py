@@ -255,10 +255,7 @@ def item_facts(item: Item, number: int) -> Iterator[Stated]:
     for name in ("name", "legalName", "fn"):
         for text in item.texts(name)[:1]:
             yield Stated("name", text, item.source, number, item.types)
-    for name, label in _RELATIONS.items():
-        for text in (*item.texts(name), *(other.text("name") for other in item.items(name))):
-            if text and "://" not in text:
-                yield Stated(label, text, item.source, number, item.types)
+    yield from _relations(item, number)
     for point in item.items("contactPoint"):
         yield from item_facts(point, number)
     for address in (*item.items("address"), *item.items("location"), *item.items("adr"), item):
@@ -268,6 +265,20 @@ def item_facts(item: Item, number: int) -> Iterator[Stated]:
         yield Stated("address", text, item.source, number, item.types)
     yield from _hours(item, number)
     yield from _coordinates(item, number)
+
+
+def _relations(item: Item, number: int) -> Iterator[Stated]:
+    """Yield the names of other things that an item belongs to, or that belong to it."""
+    for name, label in _RELATIONS.items():
+        others = [
+            other.text("name")
+            for other in item.items(name)
+            if ("Person" in other.types)
+            == (label == "people")  # a founder may be a firm, even the firm itself
+        ]
+        for text in (*item.texts(name), *others):
+            if text and "://" not in text:
+                yield Stated(label, text, item.source, number, item.types)
 
 
 def _address_parts(item: Item) -> dict[str, str]:
