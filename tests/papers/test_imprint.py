@@ -184,3 +184,12 @@ def test_where_the_work_of_others_appeared_is_not_where_the_paper_did(sentence: 
 def test_a_running_head_with_volume_and_number_needs_no_year() -> None:
     found = imprint(margins=("Paths of Towns, Volume 12, No. 3",))
     assert (found.get("journal"), found.get("volume"), found.get("number")) == ("Paths of Towns", "12", "3")
+
+
+def test_the_name_of_the_journal_may_stand_above_the_number_of_the_issue() -> None:
+    found = imprint("Journal of Slow Software", "November 2012, Volume 51, Issue 7.")
+    assert (found.get("journal"), found.get("volume"), found.get("year")) == (
+        "Journal of Slow Software",
+        "51",
+        "2012",
+    )

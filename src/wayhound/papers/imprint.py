@@ -42,6 +42,7 @@ _NOT_A_YEAR = re.compile(
     r"\b(?:fax|tel|phone)\b[^,;]*",
     re.IGNORECASE,
 )
+_MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])"  # its first letters, in English and German
 _YEAR = re.compile(rf"(?<![\d./–-])({RECENT_YEAR})(?![\d/–-]|\.\d)")
 _VOLUME = re.compile(
     r"\b(?:vol(?:ume|\.)?|bd\.?|band|jg\.?|jahrgang|tome)\s*\.?\s*(\d{1,4}|[IVXLC]{1,7}\b)"
@@ -56,6 +57,10 @@ _NUMBER = re.compile(
 _ISSUE_CUE = re.compile(
     r"\b(?:vol(?:ume|\.)|band|bd\.|jahrgang|tome)\s*\w+.{0,20}\b(?:no|nr|issue|number|heft)\b", re.IGNORECASE
 )
+_ISSUE_FIRST = re.compile(
+    rf"\W*(?:{_MONTH}[a-zä]*\.?\s+)?(?:{RECENT_YEAR},?\s+)?(?:vol(?:ume|\.)|band|bd\.|jahrgang|jg\.|tome)\s*\d",
+    re.IGNORECASE,
+)
 _PAGES = re.compile(
     r"(?:\b(?:pp?\.|pages?|s\.|seiten?)\s*|[,:;)]\s*|\s[–—|•·]\s*)([A-Za-z]?\d{1,5})\s?[-–—]\s?([A-Za-z]?\d{1,5})\b(?!\s*\()",
     re.IGNORECASE,
@@ -69,7 +74,6 @@ _PUBLISHED = re.compile(
 _MEETING = re.compile(
     r"\b(?:proc\w*\.?|conf\w*|symposi\w*|workshop|congress|meeting|tagung\w*|kongress\w*)\b", re.IGNORECASE
 )
-_MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])"  # its first letters, in English and German
 _DATE_AFTER_VENUE = re.compile(
     rf"[\s,|]+(?:\d{{1,2}}\.?\s*)?{_MONTH}[a-zä]*\.?(?:\s*\d{{1,2}},?)?$",
     re.IGNORECASE,
@@ -131,16 +135,6 @@ _VENUE_NAME = re.compile(
 _NO_VENUE = re.compile(
     rf"(?:{_MONTH}[a-zä]*|english|german|french|spanish|latin|[ivx]+)\b\.?\s*\d*$", re.IGNORECASE
 )
-_NAMED = re.compile(
-    r"(?:preprint\s+submitted\s+to\s+|(?:manuscript\s+)?submitted\s+to\s+|(?:to\s+)?(?:be\s+)?(?:appear|published)\s+in\s+)?"
-    r"(?:the\s+)?((?:[^\W\d_a-z][\w&.-]*\s+(?:and\s+)?){0,4}"
-    r"(?:Journal|Review|Annals|Transactions|Bulletin|Letters|Magazine|Quarterly|Archives?|Lecture\s+Notes|Proceedings|"
-    r"Zeitschrift|Jahrbuch|Revue|Revista|Rivista|Annales)"
-    r"(?:\s+(?:of|on|for|in|and|the|für|de|des|der|di|la|&|[^\W\d_a-z][\w&.-]*))*)\W*",
-    re.IGNORECASE,
-)  # a whole line that is the name of a serial
-_MAX_NAMED = 90  # characters
-NAMED_CONFIDENCE = 0.5
 _AFTER_NAME = 80  # characters after the name of a venue that may have its year and volume
 
 
@@ -162,9 +156,9 @@ def read_imprint(
     announced = _as_announced(document, sections, url)
     candidates = [
         *(_as_cited(block, model, url) for block in _citing_blocks(document, sections)),
-        *(_as_printed(block, url) for block in [*_blocks(margins), *_blocks(front)]),
+        *(_as_printed(block, url) for block in [*_below_names(front), *_blocks(margins), *_blocks(front)]),
     ]
-    best = max(candidates, key=len, default={}) or announced or _as_named([*margins, *front], url)
+    best = max(candidates, key=len, default={}) or announced
     year = (
         {} if "year" in best else _first_year([*front, *margins], url) or _noted_year(document, sections, url)
     )
@@ -241,6 +235,13 @@ def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
         yield _Block(line.text[:_MAX_TEXT], line)
         if following := _continued(lines[number : number + _MAX_BLOCK]):
             yield _Block(" ".join([line.text, *(other.text for other in following)])[:_MAX_TEXT], line)
+
+
+def _below_names(lines: Sequence[Line]) -> Iterator[_Block]:
+    """Yield lines that begin with the number of an issue, with the line above, which then names the journal."""
+    for above, line in pairwise(lines):
+        if above.page == line.page and _ISSUE_FIRST.match(line.text):
+            yield _Block(f"{above.text}, {line.text}"[:_MAX_TEXT], above)
 
 
 def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Value, ...]]:
@@ -324,24 +325,6 @@ def _runs_of_print(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield run
 
 
-def _as_named(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]:
-    """Return the name of a serial that has a line of its own, in smaller print than the title."""
-    largest = max((line.size for line in lines), default=0.0)
-    for line in lines:
-        match = _NAMED.fullmatch(line.text.strip()[:_MAX_NAMED])
-        if match and (line.size < largest or not largest) and _is_capitalised(match[1]):
-            field = "booktitle" if _MEETING.search(match[1]) else "journal"
-            return {field: (_value(match[1].strip(_EDGES), NAMED_CONFIDENCE, line, url),)}
-    return {}
-
-
-def _is_capitalised(name: str) -> bool:
-    """Return True for at least two words that begin with capitals, and small ones only of up to three letters."""
-    words = name.split()
-    capitals = sum(word[0].isupper() for word in words)
-    return capitals >= 2 and all(word[0].isupper() or len(word) <= 3 for word in words)
-
-
 def _is_range(match: re.Match[str]) -> bool:
     """Return True for pages; two years, as in 1999–2007, are none."""
     first, last = match[1], match[2]
@@ -358,7 +341,7 @@ def _venue(text: str, marks: Sequence[int]) -> str:
     name = _CUE_AFTER_VENUE.sub("", _DATE_AFTER_VENUE.sub("", name)).split(" | ")[0]
     name = tidy(name.strip(_EDGES), "booktitle")
     letters = sum(map(str.isalpha, name))
-    if _UNFINISHED.search(name):
+    if _UNFINISHED.search(name) or _NO_VENUE.fullmatch(name):
         return ""
     return name if letters >= 4 and len(name) <= _MAX_VENUE and name[:1].isupper() and "@" not in name else ""
 
