@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.papers.normalise_fields import (
+    in_mixed_case,
     normalise_reference,
     parse_volume,
     tidy,
@@ -86,3 +87,24 @@ def test_a_whole_reference() -> None:
     assert (found.title, found.venue) == ("Walking on ice", "Proceedings of the Ice Conference")
     assert (found.year, found.volume, found.number, found.pages) == (1994, "3", "2", PageRange("101", "109"))
     assert found.venue_kind == "meeting"
+
+
+@pytest.mark.parametrize(
+    ("printed", "usual"),
+    [
+        ("BEN MCKAY", "Ben McKay"),
+        ("JULIUS P. KUMQUAT", "Julius P. Kumquat"),
+        ("MARIE-LOUISE O'NEIL", "Marie-Louise O'Neil"),
+        ("MARK VAN DE WIEL", "Mark van de Wiel"),
+        ("VALERIE BÉRANGER", "Valerie Béranger"),
+        ("J. R. LI", "J. R. LI"),
+        ("Ben McKay", "Ben McKay"),
+    ],
+)
+def test_names_in_capitals_are_written_as_usual(printed: str, usual: str) -> None:
+    assert in_mixed_case(printed) == usual
+
+
+def test_a_count_of_pages_is_no_page() -> None:
+    assert str(normalise_reference({"pages": "10 pages."}).pages) == ""
+    assert str(normalise_reference({"pages": "pages 10-19"}).pages) == "10-19"

@@ -13,7 +13,7 @@ from statistics import median
 
 from wayhound.documents.document import Document, Line
 from wayhound.documents.flow import flow, whole_words
-from wayhound.documents.headings import inline_abstract, is_abstract_heading
+from wayhound.documents.headings import inline_abstract, is_abstract_heading, is_references_heading
 from wayhound.papers.sections import Sections, find_sections
 from wayhound.text.person_names import PARTICLE_PATTERN
 from wayhound.text.words import letters_and_digits
@@ -213,12 +213,16 @@ def _ends_title(above: Line, line: Line) -> bool:
 
 def _is_heading_alone(lines: Sequence[Line], block: range) -> bool:
     """Return True for blocks that are no title: empty, a kicker, the heading of an abstract, the name of a venue."""
-    if not block or all(is_kicker(lines[n].text) or is_abstract_heading(lines[n].text) for n in block):
+    if not block or all(_is_heading(lines[n].text) for n in block):
         return True
     above = block[0] - 1
     begins = [block[0], above] if above >= 0 and _goes_on(lines[above], lines[block[0]]) else [block[0]]
     usual = median(line.size for line in lines[:_USUAL_LINES])
     return any(_OF_VENUE.match(lines[n].text) and lines[n].size < _LARGE * usual for n in begins)
+
+
+def _is_heading(text: str) -> bool:
+    return is_kicker(text) or is_abstract_heading(text) or is_references_heading(text)
 
 
 def _sizes(lines: Sequence[Line]) -> list[float]:

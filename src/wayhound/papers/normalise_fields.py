@@ -56,6 +56,8 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _SELDOM_ABBREVIATED = frozenset({"title", "publisher", "location", "institution", "affiliation", "address"})
+_PAGE_COUNT = re.compile(r"^\W*\d{1,4}\s+(?:pages?|pp\.?|seiten)\W*$", re.IGNORECASE)  # how many, not which
+_CAPITALS = re.compile(r"[^\W\d_]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def normalise_reference(
         venue_kind=venue_kind(texts),
         volume=volume,
         number=number,
-        pages=parse_pages(texts.get("pages", "")),
+        pages=parse_pages(_PAGE_COUNT.sub("", texts.get("pages", ""))),
         publisher=texts.get("publisher", ""),
         institution=texts.get("institution", ""),
         location=texts.get("location", ""),
@@ -201,3 +203,18 @@ def _spread(match: re.Match[str]) -> str:
 def _is_pattern(text: str) -> bool:
     """Return True for `{Firstname}.{Lastname}@one.example`, which is no address."""
     return bool(re.search(r"[}\])]\s*\.?\s*[{\[(]?[\w.]*[}\])]?\s?@", text))
+
+
+def in_mixed_case(name: str) -> str:
+    """Return a name that is printed in capitals as it is usually written: BEN MCKAY is Ben McKay.
+
+    >>> in_mixed_case("MARIE-LOUISE O'NEIL J. VAN DER WAAL")
+    "Marie-Louise O'Neil J. van der Waal"
+    """
+    if not name.isupper() or not _CAPITALS.search(name):
+        return name
+    mixed = _CAPITALS.sub(lambda word: word[0].capitalize(), name)
+    mixed = re.sub(r"\bMc([a-z])", lambda match: "Mc" + match[1].upper(), mixed)
+    return re.sub(
+        r"\b(?:Van|Von|Der|Den|Del|Dos|DE|DA|DI|DU|LA|TER)(?=\s+\w)", lambda word: word[0].lower(), mixed
+    )

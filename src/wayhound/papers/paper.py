@@ -17,7 +17,7 @@ from wayhound.papers.front_layout import read_front_by_layout
 from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_matter
 from wayhound.papers.imprint import YEAR_CONFIDENCE, read_imprint, without_other_numbers
 from wayhound.papers.lexicon import Lexicon
-from wayhound.papers.normalise_fields import mail_addresses, normalise_reference, tidy
+from wayhound.papers.normalise_fields import in_mixed_case, mail_addresses, normalise_reference, tidy
 from wayhound.papers.reference_cut import RawReference, cut_references
 from wayhound.papers.sections import Sections, find_sections, reference_lines
 from wayhound.papers.spans import SpanMaker, find_words
@@ -63,7 +63,7 @@ _MARK = re.compile(
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NO_PERSON = re.compile(
     r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
-    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bgroup\b|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\d{3}",
+    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bgroup\b|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
     re.IGNORECASE,
 )  # institutes, degrees and lines on how to cite, which stand near authors
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
@@ -300,7 +300,9 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
                 for person in _split("author", _without_notes(whole), lexicon)
                 if not _NO_PERSON.search(person.text)
             ]
-            yield from (_with_own_source(person, part, spans) for person in people)
+            for person in people:
+                placed = _with_own_source(person, part, spans)
+                yield replace(placed, text=in_mixed_case(placed.text))
         case "keyword":
             words = _KEYWORD_HEADING.sub("", " ".join(part.text.split()))
             for word in _BETWEEN_KEYWORDS.split(words):
