@@ -223,6 +223,7 @@ def _with_site_traits(traits: Traits, reached: ReachedPage) -> dict[str, float]:
 
 
 MIN_GAIN = 0.15  # by how much a concept must be more frequent in goal trails than around them
+WAY_DISCOUNT = 0.8  # of a concept on the way, for each click from there to the goal
 AGREEING_GAIN = 0.1  # a site with a larger gain agrees that the concept matters
 STRONG, MAX_STRONG = 0.6, 3  # weights from here on, of at most so many concepts, make keywords
 TEXT_WORDS = 200  # of the beginning of a page's text
@@ -319,11 +320,20 @@ def _text_concepts(page: Page) -> frozenset[str]:
 
 
 def _link_gains(trails: Sequence[Trail], *, use_urls: bool) -> dict[str, float]:
-    """Return the share of trails with a link of each concept, minus its share in all links of their pages."""
-    clicked: Counter[str] = Counter()
+    """Return the share of trails with a link of each concept, minus its share in all links of their pages.
+
+    A link counts less for every click from its target to the goal: courses may be found behind researchers, but a link
+    to courses is the better one.
+    """
+    clicked: dict[str, float] = {}
     for trail in trails:
         links = [step.link for step in trail.steps if step.link is not None]
-        clicked.update({name for link in links for name in link_concepts(link, use_urls=use_urls)})
+        nearest: dict[str, float] = {}
+        for clicks_left, link in enumerate(reversed(links)):
+            for name in link_concepts(link, use_urls=use_urls):
+                nearest.setdefault(name, WAY_DISCOUNT**clicks_left)
+        for name, worth in nearest.items():
+            clicked[name] = clicked.get(name, 0.0) + worth
     pages = {step.page.url: step.page for trail in trails for step in trail.steps[:-1]}
     present = {(url, link.url): link for url, page in pages.items() for link in page.links}
     around: Counter[str] = Counter()

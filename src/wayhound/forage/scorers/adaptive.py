@@ -13,6 +13,7 @@ import re
 from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from sys import intern
 
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import FoundPage, Rated, Reading, Reason, SiteReport, State, StrategyInput
@@ -38,6 +39,7 @@ from wayhound.paths.traits import (
     SourcePage,
     Traits,
     page_template,
+    shared_file_name,
     url_shape,
     without_language,
 )
@@ -49,6 +51,8 @@ PRIOR_SHARE_OF_ONE_SITE = 0.3  # the same after one taught site: its concepts ma
 MEAN_SHARE = (
     0.5  # of the mean over all pages that have a link to the same target; the rest is the best of them
 )
+GOAL_PROBABILITY = 0.5  # of a page whose folder is taken for its own
+_ROOT_SLASHES = 3  # of the folder of a whole site
 _EPSILON = 1e-6  # keeps probabilities away from 0 and 1, so that their log odds are finite
 _FILE = re.compile(
     r"\.(?:ps|eps|dvi|pdf|gz|z|zip|tar|tgz|jpe?g|gif|png|bmp|tiff?|svg|webp|mp3|mp4|avi|mpe?g|wav|au|docx?|xlsx?|pptx?|bib)$",
@@ -87,23 +91,31 @@ class _PageGroups:
     the garbage collector look at all of them sooner.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, is_goal: bool) -> None:
         self._shape = url_shape(url) if url else ""
-        self._known: dict[tuple[str, str], tuple[Hashable, ...]] = {}
+        folder = url.rpartition("/")[0] + "/"
+        self._goal_folder = folder if is_goal and folder.count("/") > _ROOT_SLASHES else ""
+        self._known: dict[tuple[str, str, str, bool], tuple[Hashable, ...]] = {}
 
     def groups(self, link: Link, lists: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Return the groups of a link in these lists, widest first.
 
-        They are the shape of its URL all over the site, its region on all pages of one shape, and its list. The links
-        of a start page are sections, so that one says nothing about the next, unless they share a folder.
+        They are the shape of its URL all over the site, its region on all pages of one shape, files of its name in all
+        folders, and its list. The links of a start page are sections, so that one says nothing about the next, unless
+        they share a folder. Homework is in the folder of its course: what is below goals has one group, whatever the
+        shape, because goals have that shape too.
         """
         if not self._shape:
             return lists
-        key = url_shape(link.url), link.region
+        below = bool(self._goal_folder) and link.url.startswith(self._goal_folder)
+        key = url_shape(link.url), link.region, shared_file_name(link.url), below
         if key not in self._known:
-            shape, region = key
-            wide = (("shape", shape),) if lists or shape.count("/") > 1 else ()
-            self._known[key] = (*wide, ("alike", self._shape, region), *lists) if lists else wide
+            shape, region, name, _ = key
+            wide: tuple[Hashable, ...] = (("shape", shape),) if lists or shape.count("/") > 1 else ()
+            if below:
+                wide = (("below goals",),)
+            named = (("file", name),) if name else ()
+            self._known[key] = (*wide, ("alike", self._shape, region), *named, *lists) if lists else wide
         return self._known[key]
 
 
@@ -121,7 +133,8 @@ class Adaptive:
     prior_share: float = field(default=PRIOR_SHARE_OF_ONE_SITE, init=False)  # of a link's score
     # alone, where scores find no goal; one site's concepts may be chance, and after many goals the path knows better
     trusts_names: bool = field(init=False)
-    _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
+    # by URL: the sum of its scores over pages, their number, the highest, and the region where it was met first
+    _link_scores: dict[str, tuple[float, int, float, str]] = field(default_factory=dict, init=False)
     _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
     _template_numbers: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
     _last: tuple[ReachedPage, Traits] | None = field(default=None, init=False)
@@ -204,7 +217,8 @@ class Adaptive:
             0.0 if skipped else (1 - share) * rated.score + share * own
             for rated, own, skipped in zip(by_path, named, useless, strict=True)
         ]
-        depth, known = after.depth + 1, _PageGroups(after.source.url if self.model.use_urls else "")
+        url, depth = after.source.url if self.model.use_urls else "", after.depth + 1
+        known = _PageGroups(url, is_goal=reading.goal >= GOAL_PROBABILITY)
         return [
             Rated(
                 score,
@@ -218,14 +232,20 @@ class Adaptive:
         ]
 
     def _named(self, link: Link, after: _AfterPage) -> float:
-        """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by keywords."""
+        """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by keywords.
+
+        On a page that is named like a goal or like a list of goals, every entry is recommended. A link that other
+        pages have in the same place is no entry but part of a menu.
+        """
+        met = self._link_scores.get(link.url)
+        is_entry = met is None or met[-1] != link.region
         concepts = keywords = 0.0
         if self.model.prior.weights:
             own = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
             brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1)) if own else 0.0
-            concepts = max(own * brevity, after.prior)
+            concepts = max(own * brevity, after.prior if is_entry else 0.0)
         if self.keywords:
-            keywords = self.keywords.in_link(link, after.keywords)
+            keywords = self.keywords.in_link(link, after.keywords if is_entry else 0.0)
         return max(concepts, keywords)
 
     def _is_useless_file(self, link: Link) -> bool:
@@ -237,14 +257,15 @@ class Adaptive:
 
         The best of many scores is mostly an overrated one, and a link in a menu has as many as there are pages.
         """
-        best: dict[str, float] = {}
+        best: dict[str, tuple[float, str]] = {}
         for link, score in zip(links, scores, strict=True):
-            best[link.url] = max(best.get(link.url, 0.0), score)
-        for url, score in best.items():
-            total, count, highest = self._link_scores.get(url, (0.0, 0, 0.0))
-            self._link_scores[url] = (total + score, count + 1, max(highest, score))
+            if link.url not in best or score > best[link.url][0]:
+                best[link.url] = score, link.region
+        for url, (score, region) in best.items():
+            total, count, highest, first = self._link_scores.get(url, (0.0, 0, 0.0, intern(region)))
+            self._link_scores[url] = (total + score, count + 1, max(highest, score), first)
         known = [self._link_scores[link.url] for link in links]
-        return [MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest for total, count, highest in known]
+        return [MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest for total, count, highest, _ in known]
 
     def combine(self, known: float, new: float) -> float:  # noqa: ARG002 - `rate` has combined them
         return new
