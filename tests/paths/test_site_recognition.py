@@ -7,9 +7,12 @@ import pytest
 
 from wayhound.paths.site_recognition import (
     MANY_SINGLE,
+    MAX_DOUBT,
+    MAX_NAMED_DOUBT,
     MIN_SHARE,
     MOST_FITTED_SITES,
     MOSTLY_SINGLE,
+    NAMED_LESSON,
     SURE,
     LessonFacts,
     PageEvidence,
@@ -74,6 +77,26 @@ def test_sites_are_not_doubted_more_the_more_sites_were_taught() -> None:
     few.lesson, many.lesson = LessonFacts(sites=MOST_FITTED_SITES), LessonFacts(sites=100)
     assert many.ranked().none_probability == few.ranked().none_probability
     assert many.probabilities() == pytest.approx(few.probabilities())
+
+
+def test_after_a_lesson_of_named_goals_a_smaller_doubt_silences_a_site() -> None:
+    named, unnamed = (LessonFacts(sites=3, named=share) for share in (NAMED_LESSON, NAMED_LESSON - 0.1))
+    assert named.max_doubt == MAX_NAMED_DOUBT < MAX_DOUBT == unnamed.max_doubt
+
+
+@pytest.mark.parametrize("sites", [1, MOST_FITTED_SITES + 1])
+def test_names_of_one_site_and_of_very_many_leave_the_limit_of_doubt(sites: int) -> None:
+    assert LessonFacts(sites=sites, named=1.0).max_doubt == MAX_DOUBT
+
+
+def test_goals_of_a_site_are_only_likely_beyond_the_limit_of_its_lesson() -> None:
+    site = recogniser()
+    site.lesson = LessonFacts(sites=3, named=1.0)
+    ranked = site.ranked()
+    assert (ranked.goals > 0) == (ranked.none_probability <= MAX_NAMED_DOUBT)
+    assert (
+        ranked.goals + ranked.likely == site.ranked(max_doubt=1.0).goals + site.ranked(max_doubt=1.0).likely
+    )
 
 
 def test_translations_of_a_page_are_judged_together() -> None:

@@ -47,6 +47,8 @@ MANY_SINGLE = (
 )
 SURE, NEARLY_BEST = 0.35, 0.85  # a page of this probability is sure; a share of the best page's
 MAX_DOUBT = 0.85  # above this probability that a site has no goal, none is reported
+MAX_NAMED_DOUBT = 0.75  # the same after a lesson whose goals are named
+NAMED_LESSON = 0.4  # from here on a lesson's goals are named by concepts that its sites agree on
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
 ANSWER_WEIGHT = 30.0  # of a page that a person answered, in the second pass; any other page has 1
@@ -120,6 +122,16 @@ class LessonFacts:
         Beyond that a weight of it would say what no lesson has shown: after thirty sites, it doubted most sites.
         """
         return math.log(min(self.sites, MOST_FITTED_SITES))
+
+    @property
+    def max_doubt(self) -> float:
+        """The most probable "no goal" at which goals are still reported.
+
+        Doubts about sites that have goals are smaller after a lesson whose goals are named, and a lower limit silences
+        no more of them. Names of one site may be chance; after very many sites, doubts are larger again.
+        """
+        is_named = self.named >= NAMED_LESSON and 2 <= self.sites <= MOST_FITTED_SITES
+        return MAX_NAMED_DOUBT if is_named else MAX_DOUBT
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,18 +377,18 @@ class SiteRecogniser:
     def ranked(
         self,
         threshold: float | None = None,
-        max_doubt: float = MAX_DOUBT,
+        max_doubt: float | None = None,
         answers: Answers = NO_ANSWERS,
     ) -> RankedPages:
         """Return the pages by the probability that they are goals, cut into two tiers.
 
         Goals are as many of the likeliest pages as have the best expected F1, all of them at least `MIN_SHARE` as
         likely as the best: the many unlikely pages of a site are wrong together. Where most taught sites showed one
-        goal, an unsure page must be nearly as likely as the best. Or those of at least `threshold`;
-        none if the probability that the site has none is above `max_doubt`, or if a person refused `MAX_REFUSED`
-        pages and confirmed none; one at most if nearly every taught site showed one. Likely pages are those that would
-        be goals without that doubt, and others at least half as likely as the last of them. Pages that a person
-        answered are what the answer says: goals come first, others are in neither tier.
+        goal, an unsure page must be nearly as likely as the best. Or those of at least `threshold`; none if the
+        probability that the site has none is above `max_doubt` (by default the lesson's), or if a person refused
+        `MAX_REFUSED` pages and confirmed none; one at most if nearly every taught site showed one. Likely pages are
+        those that would be goals without that doubt, and others at least half as likely as the last of them. Pages
+        that a person answered are what the answer says: goals come first, others are in neither tier.
         """
         probabilities = self.probabilities(answers)
         none = self.none_probability(answers, None if answers else probabilities)
@@ -393,7 +405,8 @@ class SiteRecogniser:
         count = min(max(count, confirmed), int((ordered > 0.0).sum()))
         likely = int((ordered >= ordered[count - 1] / 2).sum()) if count else 0
         refused = sum(not answers.get(page.url, True) for page in self.pages)
-        is_doubted = none > max_doubt or (refused >= MAX_REFUSED and not confirmed)
+        limit = self.lesson.max_doubt if max_doubt is None else max_doubt
+        is_doubted = none > limit or (refused >= MAX_REFUSED and not confirmed)
         goals = 0 if is_doubted else count
         return RankedPages(tuple(order.tolist()), tuple(ordered.tolist()), goals, likely - goals, none)
 

@@ -22,7 +22,6 @@ from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
 from wayhound.paths.site_recognition import (
-    MAX_DOUBT,
     NO_ANSWERS,
     QUESTIONS_A_SITE,
     Answers,
@@ -273,7 +272,7 @@ class Adaptive:
     def report(
         self,
         threshold: float | None = None,
-        max_doubt: float = MAX_DOUBT,
+        max_doubt: float | None = None,
         answers: Answers = NO_ANSWERS,
     ) -> SiteReport:
         """Return the goals and the likely goals among the pages read so far (`SiteRecogniser.ranked`)."""
