@@ -97,6 +97,16 @@ def test_after_replaying_its_visits_a_forage_continues_as_if_never_stopped(
     assert again.forager.goals == whole.forager.goals
 
 
+def test_a_saved_visit_whose_link_is_no_longer_found_is_replayed_all_the_same() -> None:
+    start, a, b, *_ = URLS
+    whole = Walk(forager(goal="/b"), {start: page(start, a), a: page(a, b)}).run(steps=2)
+    again = Walk(forager(goal="/b"), {b: page(b)})
+    again.forager.replay(whole.visits[0], page(start))  # the link to /a is not read any more
+    again.forager.replay(whole.visits[1], page(a, b))
+    (last,) = again.run().visits
+    assert (last.url, last.parent, last.depth, last.is_goal) == (b, 1, 2, True)
+
+
 def test_the_pause_between_two_requests_is_kept_also_for_redirects_and_retries() -> None:
     world: dict[str, Answer] = {
         URLS[0]: page("", URLS[1], URLS[2], URLS[3]),
