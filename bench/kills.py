@@ -35,7 +35,7 @@ from wayhound.workspace import DATABASE_NAME, Workspace
 
 SITES, PAGES, BUDGET = 4, 400, 150
 LEASE_SECONDS = 2.0
-KILLS_A_FORAGE, PAUSES_A_FORAGE = 25, 6
+KILLS_A_FORAGE, PAUSES_A_FORAGE = 40, 6  # by then most of the budget is spent
 DEADLINE = 600.0
 
 
