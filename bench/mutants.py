@@ -12,6 +12,7 @@ import ast
 import copy
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -189,7 +190,7 @@ class Laboratory:
     def __post_init__(self) -> None:
         shutil.copytree(ROOT / "src", self.folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
 
-    def is_killed(self, mutant: Mutant, seconds: float) -> bool:
+    def is_killed(self, mutant: Mutant, seconds: int) -> bool:
         path = self.folder / "src" / "wayhound" / mutant.module
         original = path.read_text()
         path.write_text(mutant.source)
@@ -198,9 +199,10 @@ class Laboratory:
         finally:
             path.write_text(original)
 
-    def run(self, module: str, seconds: float, *, writes_bytecode: bool = False) -> int | None:
-        """Run the tests of a module; None if they took too long, which also kills a mutant.
+    def run(self, module: str, seconds: int, *, writes_bytecode: bool = False) -> int | None:
+        """Run the tests of a module with so many seconds of CPU time, and ten times as many to wait.
 
+        Return their exit code; None if they waited too long. A mutant that loops for ever is killed by either limit.
         Bytecode of the unchanged modules is written once. That of a mutant would be read again for the next one.
         """
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis", "-n", "0"]
@@ -214,8 +216,9 @@ class Laboratory:
             [sys.executable, "-m", "pytest", *options, "-m", "not browser", "-k", "not postgres", *TARGETS[module]],
             cwd=ROOT, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
         try:
-            return process.wait(seconds)
+            return process.wait(10 * seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -259,10 +262,10 @@ def _try_all(
         left = [mutant for mutant in mutants if mutant.key not in tried]
         if not left or time.monotonic() > end:
             continue
-        started = time.monotonic()
+        before = _child_seconds()
         if laboratory.run(module, 600, writes_bytecode=True) != 0:
             raise SystemExit(f"The tests of {module} fail without any change.")
-        seconds = 60 + 5 * (time.monotonic() - started)
+        seconds = 10 + round(2 * (_child_seconds() - before))
         for mutant in left:
             if time.monotonic() > end:
                 break
@@ -273,6 +276,11 @@ def _try_all(
                 with file.open("a") as lines:
                     lines.write(json.dumps([mutant.key, tried[mutant.key]]) + "\n")
     return tried
+
+
+def _child_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _earlier(file: Path | None) -> dict[str, bool]:
