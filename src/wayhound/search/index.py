@@ -26,7 +26,7 @@ from wayhound.search.results import (
     highlight,
     snippet,
 )
-from wayhound.search.schema import CLASS_FACETS, class_values, hit_count, tantivy
+from wayhound.search.schema import CLASS_FACETS, hit_count, tantivy
 from wayhound.search.snapshot import IndexSnapshot, SnapshotOpener, Stamp
 from wayhound.search.suggestions import FEW_HITS, SpellingCorrector, suggest
 
@@ -47,9 +47,14 @@ def count_facets(
     if not columns:
         return {}
     results = snapshot.searcher.aggregate(matching, {name: _aggregation(name, count) for name in columns})
-    counted = {name: _values(snapshot, name, results[name]["buckets"]) for name in columns}
-    by_class = counted.pop(_CLASSES, [])
-    return {name: counted[name] if name in counted else _of_classes(name, by_class, count) for name in wanted}
+    counted: dict[str, list[tuple[str, int]]] = {}
+    for name in columns:
+        buckets = results[name]["buckets"]
+        if name == _CLASSES:
+            counted |= _class_counts(snapshot, buckets, max(1, count))
+        else:
+            counted[name] = _values(snapshot, name, buckets)
+    return {name: counted[name] for name in wanted}
 
 
 def _aggregation(name: str, count: int) -> dict[str, Any]:
@@ -65,22 +70,26 @@ def _values(snapshot: IndexSnapshot, name: str, buckets: list[dict[str, Any]]) -
     if name == "year":
         return [(str(int(bucket["key"])), bucket["doc_count"]) for bucket in buckets]
     values = snapshot.facet_values
-    counted = [(values[int(bucket["key"])], bucket["doc_count"]) for bucket in buckets]
-    return counted if name == _CLASSES else _sorted(counted)
+    return _sorted((values[int(bucket["key"])][1:], bucket["doc_count"]) for bucket in buckets)
 
 
-def _of_classes(name: str, by_class: list[tuple[str, int]], count: int) -> list[tuple[str, int]]:
-    """Return the most frequent values of one of the facets that are counted together."""
-    counts: dict[str, int] = {}
-    for value, documents in by_class:
-        for part in class_values(value)[name]:
-            counts[part] = counts.get(part, 0) + documents
-    return _sorted(counts.items())[: max(1, count)]
+def _class_counts(
+    snapshot: IndexSnapshot, buckets: list[dict[str, Any]], count: int
+) -> dict[str, list[tuple[str, int]]]:
+    """Return the most frequent types and topics, which are counted together."""
+    types: dict[str, int] = {}
+    topics: dict[str, int] = {}
+    for bucket in buckets:
+        number, (kind, *above) = bucket["doc_count"], snapshot.class_values(int(bucket["key"]))
+        types[kind] = types.get(kind, 0) + number
+        for topic in above:
+            topics[topic] = topics.get(topic, 0) + number
+    return {"type": _sorted(types.items())[:count], "topic": _sorted(topics.items())[:count]}
 
 
 def _sorted(counted: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return values without their first sign, the most frequent first, then by name."""
-    return sorted(((value[1:], number) for value, number in counted), key=lambda entry: (-entry[1], entry[0]))
+    """Return values with their numbers, the most frequent first, then by name."""
+    return sorted(counted, key=lambda entry: (-entry[1], entry[0]))
 
 
 MAX_HITS = 1_000  # on one page

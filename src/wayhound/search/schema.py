@@ -321,12 +321,6 @@ def _class_of(facets: Mapping[str, tuple[str, ...]]) -> str:
     return CLASS_SEPARATOR.join((*facets["type"], *facets.get("topic", ())))
 
 
-def class_values(value: str) -> dict[str, list[str]]:
-    """Return the values of each of `CLASS_FACETS` that a class stands for."""
-    kind, *topics = value.split(CLASS_SEPARATOR)
-    return {"type": [kind], "topic": topics}
-
-
 def facet_value(value: str) -> str:
     """Return a value as it is indexed; the sign keeps tantivy from reading it as a date or number."""
     return "=" + storable(" ".join(value.split())[:MAX_VALUE_LENGTH])

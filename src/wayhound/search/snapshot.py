@@ -32,6 +32,7 @@ from wayhound.search.ranking import Ranking
 from wayhound.search.schema import (
     BODY_FIELD,
     CITED_ONLY,
+    CLASS_SEPARATOR,
     FORMAT,
     TEXT_FIELDS,
     IndexDocument,
@@ -214,6 +215,7 @@ class IndexSnapshot:
     stamp: Stamp
     _frequencies: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     _rarities: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
+    _classes: dict[int, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def rarities(self, words: Iterable[str]) -> list[float]:
         """Return the inverse document frequency of each word, 0 for one that no other document has.
@@ -251,6 +253,15 @@ class IndexSnapshot:
     @cached_property
     def facet_values(self) -> FacetValues:
         return FacetValues(self.build / FACET_VALUES)
+
+    def class_values(self, code: int) -> tuple[str, ...]:
+        """Return the type and the topics that a class stands for; they are remembered, since all queries share them."""
+        values = self._classes.get(code)
+        if values is None:
+            values = tuple(value[1:] for value in self.facet_values[code].split(CLASS_SEPARATOR))
+            if len(self._classes) < MAX_FACET_VALUES:
+                self._classes[code] = values
+        return values
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
