@@ -3,7 +3,7 @@
 The pages are those of all restaurant guides (`restaurants/NAME.warc.gz` with `NAME.records.jsonl`) and the contact
 pages of all sites with a `facts.tsv`, which lists what is printed on them. Beside it in the same run: regular
 expressions alone, and, with `--peers`, extruct, pyap2, usaddress and trafilatura in environments of their own, on up to
-40 pages of each guide and site, for at most ten minutes each and ten seconds a page.
+40 pages of each guide and site, for at most ten minutes each and ten CPU seconds a page.
 
 A phone or an e-mail is right if its normal form is equal; a name if its words are equal; an address if at least 80 %
 (F1) of its words, with abbreviations of streets and states spelled out, are shared and all numbers of the street and

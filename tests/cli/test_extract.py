@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -337,7 +337,7 @@ def test_a_field_marked_on_two_sites_is_found_on_a_third(tmp_path: Path) -> None
 
 
 def test_relationships_between_firms_and_people_are_a_table_with_their_sources(tmp_path: Path) -> None:
-    def stated(data: dict[str, object]) -> str:
+    def stated(data: Mapping[str, object]) -> str:
         text = json.dumps({"@context": "https://schema.org", **data})
         return f"<title>{data['name']}</title><h1>{data['name']}</h1><script type='application/ld+json'>{text}</script>"
 
