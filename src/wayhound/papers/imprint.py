@@ -31,7 +31,7 @@ _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
 _DOI_CUE = re.compile(r"\bdoi\b", re.IGNORECASE)
 _HOW_TO_CITE = re.compile(
     r"\W*(?:please\s+)?(?:(?:how\s+to\s+)?cite\s+(?:this\b[^:]{0,40}|as\b[^:]{0,10})|how\s+to\s+cite\b[^:]{0,30}|"
-    r"to\s+cite\s+this\b[^:]{0,30}|(?:suggested|recommended|preferred)\s+citation|citation|acm\s+reference\s+format|"
+    r"to\s+cite\s+this\b[^:]{0,30}|(?:suggested|recommended|preferred)\s+citation|citation|"
     r"zitier(?:vorschlag|weise|hinweis|ung)|empfohlene\s+zitier\w+|bitte\s+zitieren\b[^:]{0,30}|"
     r"pour\s+citer\b[^:]{0,30}|c[óo]mo\s+citar\b[^:]{0,30}|(?:original|first)ly\s+published\s+(?:in|as))"
     r"(?:\s*:\s*|\s*$)",
@@ -240,7 +240,7 @@ def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
 def _below_names(lines: Sequence[Line]) -> Iterator[_Block]:
     """Yield lines that begin with the number of an issue, with the line above, which then names the journal."""
     for above, line in pairwise(lines):
-        if above.page == line.page and _ISSUE_FIRST.match(line.text):
+        if above.page == line.page and _SERIAL.search(above.text) and _ISSUE_FIRST.match(line.text):
             yield _Block(f"{above.text}, {line.text}"[:_MAX_TEXT], above)
 
 
