@@ -159,6 +159,9 @@ def test_digits_of_other_numbers_are_removed() -> None:
         ("A previous version of this manuscript was published in the Annals of Towns and Cities (Lind, 2005b).",
          "Annals of Towns and Cities", None),
         ("∗Paper accepted in the Review of Trust", "Review of Trust", None),
+        ("This article was originally published as Lind (2004b) in the Journal of Towns.", "Journal of Towns", "2004"),
+        ("A version of this manuscript has been published online in the Journal of Towns, on Oct. 2015, see below.",
+         "Journal of Towns", "2015"),
         ("This is a preprint of an article which appeared in Biometrics 2011.", "Biometrics", "2011"),
     ],
 )  # fmt: skip

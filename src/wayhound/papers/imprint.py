@@ -120,7 +120,7 @@ _WORK = (
 )
 _PUBLISHED_IN = (
     r"\b(?:(?:re)?published|appear(?:ed|s|ing)?|accepted(?:\s+for\s+publication)?|forthcoming|in\s+press|printed)"
-    r"\s+(?:in|by)\s+(?:the\s+)?"
+    r"(?:\s+online|\s+as\s[^.;:]{1,60}?)?\s+(?:in|by)\s+(?:the\s+)?"
 )
 _ANNOUNCED = re.compile(
     rf"(?:\b(?:this|present|our|an?|the)\s(?:[\w(),'’-]+\s){{0,8}}?{_WORK}|[∗*†‡]\s?{_WORK})(?:\s[\w-]+){{0,4}}?\s"
