@@ -106,7 +106,7 @@ class AdaptiveModel(ForageModel):
         for name, model in (("from_trails", self.from_trails), ("from_sites", self.from_sites)):
             arrays[f"{name}_weights"] = np.array([*model.weights.values(), model.bias])
             meta[name] = list(model.weights)
-        meta["prior"] = {"weights": dict(self.prior.weights), "strength": self.prior.strength}
+        meta["prior"] = asdict(self.prior)
         meta["lesson"] = asdict(self.lesson)
         meta["use_urls"] = self.use_urls
         return arrays, meta
@@ -146,8 +146,9 @@ def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
             from_trails=_trait_model(arrays, meta, "from_trails"),
             from_sites=_trait_model(arrays, meta, "from_sites"),
             prior=LinkPrior(
-                {str(name): float(weight) for name, weight in prior["weights"].items()},
+                _weights(prior["weights"]),
                 float(prior["strength"]),
+                _weights(prior.get("near", {})),  # older models have none
             ),
             lesson=LessonFacts(
                 sites=int(lesson["sites"]),
@@ -161,6 +162,10 @@ def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ModelError(f"The model is damaged: {error} cannot be read. Train it again.") from None
+
+
+def _weights(named: Mapping[str, Any]) -> dict[str, float]:
+    return {str(name): float(weight) for name, weight in named.items()}
 
 
 def _trait_model(arrays: Arrays, meta: Mapping[str, Any], name: str) -> TraitModel:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -239,25 +239,37 @@ def link_concepts(link: Link, *, use_urls: bool = True) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class LinkPrior:
-    """Weights of concepts in [0, 1], the largest 1; empty if the taught links name none."""
+    """Weights of concepts in [0, 1], the largest 1; empty if the taught links name none.
+
+    `weights` tell how goals and the ways to them are named. `near` are those that rate links: there, a concept weighs
+    less the further from goals its links were. Courses may be found behind researchers, but a link to courses is the
+    better one.
+    """
 
     weights: Mapping[str, float]
     strength: float = 0.0  # the gain of the strongest concept
+    near: Mapping[str, float] = field(default_factory=dict)  # older models have none
+
+    @property
+    def link_weights(self) -> Mapping[str, float]:
+        """The weights that rate links."""
+        return self.near or self.weights
 
     def score(self, concepts: frozenset[str]) -> float:
         """Return the square of the largest weight of these concepts, in [0, 1].
 
         A few trails also name concepts by chance. These have small weights, which squares make smaller.
         """
-        best = 0.0
+        weights, best = self.near or self.weights, 0.0
         for name in concepts:
-            best = max(best, self.weights.get(name, 0.0))
+            best = max(best, weights.get(name, 0.0))
         return best**2
 
     def strongest(self) -> list[str]:
         """Return the names of the strongest concepts, to be matched as keywords are: inside words, and in folders."""
-        ordered = sorted(self.weights, key=lambda name: (-self.weights[name], name))
-        return [name for name in ordered if self.weights[name] >= STRONG][:MAX_STRONG]
+        weights = self.link_weights
+        ordered = sorted(weights, key=lambda name: (-weights[name], name))
+        return [name for name in ordered if weights[name] >= STRONG][:MAX_STRONG]
 
     def named(self, traits: Traits) -> float:
         """Return how far a page with these traits is named as the lesson's goals are, in [0, 1]."""
@@ -274,22 +286,41 @@ def learn_link_prior(
     A concept gains by the clicked links against all links of the same pages, and by the names of goal pages against
     those of other pages. Concepts that several sites agree on count more.
     """
-    gains = [
-        _site_gains(own, use_urls=use_urls)
+    shown = [
+        own
         for own in trails_by_site(trails).values()
         if any(trail.reached_goal and trail.depth for trail in own)
     ]
-    weights: dict[str, float] = {}
-    for name in sorted({name for gain in gains for name in gain} - _EVERYWHERE - set(ignored)):
+    gains, near = (
+        _agreed([_site_gains(own, discount, use_urls=use_urls) for own in shown])
+        for discount in (1.0, WAY_DISCOUNT)
+    )
+    weights = {
+        name: gain
+        for name, gain in gains.items()
+        if gain >= MIN_GAIN and name not in _EVERYWHERE and name not in ignored
+    }
+    strength = max(weights.values(), default=0.0)
+    return LinkPrior(_relative(weights), strength, _relative({name: near[name] for name in weights}))
+
+
+def _agreed(gains: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean gain of every concept over the sites, less if few of them agree."""
+    agreed: dict[str, float] = {}
+    for name in sorted({name for gain in gains for name in gain}):
         values = [gain.get(name, 0.0) for gain in gains]
         agreeing = sum(value > AGREEING_GAIN for value in values) / len(values)
-        if (weight := sum(values) / len(values) * agreeing**0.5) >= MIN_GAIN:
-            weights[name] = weight
+        agreed[name] = sum(values) / len(values) * agreeing**0.5
+    return agreed
+
+
+def _relative(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return weights relative to the largest, without those that are not above 0."""
     top = max(weights.values(), default=0.0)
-    return LinkPrior({name: weight / top for name, weight in weights.items()}, top)
+    return {name: weight / top for name, weight in weights.items() if weight > 0}
 
 
-def _site_gains(trails: Sequence[Trail], *, use_urls: bool) -> dict[str, float]:
+def _site_gains(trails: Sequence[Trail], discount: float, *, use_urls: bool) -> dict[str, float]:
     """Return the largest gain of each concept on one site: by links, by titles, by texts."""
     goals = {trail.steps[-1].page.url: trail.steps[-1].page for trail in trails if trail.reached_goal}
     others = {
@@ -297,7 +328,7 @@ def _site_gains(trails: Sequence[Trail], *, use_urls: bool) -> dict[str, float]:
     }
     goal_trails = [trail for trail in trails if trail.reached_goal and trail.depth]
     weighted = (
-        (1.0, _link_gains(goal_trails, use_urls=use_urls)),
+        (1.0, _link_gains(goal_trails, discount, use_urls=use_urls)),
         (
             1.0,
             _page_gains(
@@ -319,11 +350,10 @@ def _text_concepts(page: Page) -> frozenset[str]:
     return web_concepts().named_by(page.tokens[:TEXT_WORDS])
 
 
-def _link_gains(trails: Sequence[Trail], *, use_urls: bool) -> dict[str, float]:
+def _link_gains(trails: Sequence[Trail], discount: float, *, use_urls: bool) -> dict[str, float]:
     """Return the share of trails with a link of each concept, minus its share in all links of their pages.
 
-    A link counts less for every click from its target to the goal: courses may be found behind researchers, but a link
-    to courses is the better one.
+    A link counts less, by the discount, for every click from its target to the goal.
     """
     clicked: dict[str, float] = {}
     for trail in trails:
@@ -331,7 +361,7 @@ def _link_gains(trails: Sequence[Trail], *, use_urls: bool) -> dict[str, float]:
         nearest: dict[str, float] = {}
         for clicks_left, link in enumerate(reversed(links)):
             for name in link_concepts(link, use_urls=use_urls):
-                nearest.setdefault(name, WAY_DISCOUNT**clicks_left)
+                nearest.setdefault(name, discount**clicks_left)
         for name, worth in nearest.items():
             clicked[name] = clicked.get(name, 0.0) + worth
     pages = {step.page.url: step.page for trail in trails for step in trail.steps[:-1]}
