@@ -14,13 +14,13 @@ from wayhound.forage.forager import Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import RecognisingScorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
-from wayhound.forage.scorers.adaptive import PRIOR_SHARE, Adaptive
+from wayhound.forage.scorers.adaptive import PRIOR_SHARE, Adaptive, PageGroups
 from wayhound.page import Link, Page
 from wayhound.paths.model import AdaptiveModel, unpack
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.site_recognition import LessonFacts
 from wayhound.paths.trainers import train_adaptive
-from wayhound.paths.traits import Keywords, trait_concept
+from wayhound.paths.traits import Keywords, shared_file_name, trait_concept
 from wayhound.site import Site
 from wayhound.store.model_files import load_model, save_model
 from wayhound.visit import Visit
@@ -68,7 +68,7 @@ def test_without_keywords_the_strongest_concepts_of_the_lesson_are_matched_as_ke
 ) -> None:
     strongest = model.prior.strongest()
     assert Adaptive(model).keywords.terms == tuple(strongest)
-    assert strongest[0] == max(model.prior.weights, key=lambda name: model.prior.weights[name])
+    assert strongest[0] == max(model.prior.near, key=lambda name: model.prior.near[name])
     given = SCORERS["adaptive"](StrategyInput(model=model, keywords=("news",)))
     assert isinstance(given, Adaptive)
     assert given.keywords.terms == ("news",)
@@ -154,6 +154,55 @@ def test_a_link_on_several_pages_is_worth_half_their_mean_and_half_the_best_of_t
         scores.append(alone)
         met = used.rate(used.read(used.start(SITE), page), [link])[0].score
     assert met == pytest.approx((sum(scores) / 2 + max(scores)) / 2)
+
+
+def test_a_link_that_other_pages_have_in_the_same_place_is_no_entry_of_a_named_list(
+    model: AdaptiveModel,
+) -> None:
+    scorer = Adaptive(model)
+    menu = Link("http://s.example/xyz/", "Xyz", region="nav>a")
+    entry = Link("http://s.example/abc/", "Abc", region="nav>a")
+    start = Page("http://s.example/", "Start", links=(menu,))
+    reading = scorer.read(scorer.start(SITE), start)
+    to_list = Link("http://s.example/l/", "L")
+    state = scorer.rate(reading, [menu, to_list])[1].state
+    name = model.prior.strongest()[0]
+    named = Page("http://s.example/l/", name.title(), links=(menu, entry))
+    in_menu, in_list = scorer.rate(scorer.read(state, named), named.links)
+    assert in_menu.named == 0
+    assert in_list.named > 0
+
+
+def test_links_below_a_goal_share_a_group_and_files_of_one_name_do_in_all_folders() -> None:
+    lists = (("http://s.example/cs1/", "ul>li>a"),)
+    page = PageGroups("http://s.example/cs1/", is_goal=True)
+    below = page.groups(Link("http://s.example/cs1/homework/one.html"), lists)
+    beside = page.groups(Link("http://s.example/people/ann/vita.html"), lists)
+    assert below[0] == ("below goals",)
+    assert beside[0] == ("shape", "s.example/people/ann/*.html")
+    elsewhere = PageGroups("http://s.example/people/all/", is_goal=False)
+    other = elsewhere.groups(Link("http://s.example/people/bob/vita.html"), lists)
+    assert set(beside) & set(other) == {("file", "vita.html"), *lists}
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://s.example/a/package-tree.html", "package-tree.html"),
+        ("http://s.example/a/index.html", ""),
+        ("http://s.example/a/", ""),
+        ("http://s.example/a/17.html", ""),
+        ("http://s.example/a/how-to-choose-a-board.html", ""),
+    ],
+)
+def test_file_names_that_say_nothing_or_are_a_title_are_not_shared(url: str, name: str) -> None:
+    assert shared_file_name(url) == name
+
+
+def test_concepts_far_from_goals_rate_links_less_than_they_name_pages(model: AdaptiveModel) -> None:
+    prior = model.prior
+    assert prior.near.keys() <= prior.weights.keys()
+    assert replace(prior, near={}).link_weights == prior.weights
 
 
 def test_files_are_not_fetched_where_goals_are_pages(model: AdaptiveModel) -> None:
