@@ -1,4 +1,4 @@
-"""What a PDF states about itself: its document information, and the XMP packet that publishers write into it.
+"""Statements of a PDF about itself: its document information, and the XMP packet that publishers write into it.
 
 Publishers name journal, volume, pages and DOI in the vocabulary PRISM. Titles are written by many programs, and some
 write a file name; whoever uses a title therefore compares it with what the pages print.
