@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wayhound.paths.site_recognition import (
+    FEW_SITES,
     MANY_SINGLE,
     MAX_DOUBT,
     MAX_NAMED_DOUBT,
@@ -84,8 +85,8 @@ def test_after_a_lesson_of_named_goals_a_smaller_doubt_silences_a_site() -> None
     assert named.max_doubt == MAX_NAMED_DOUBT < MAX_DOUBT == unnamed.max_doubt
 
 
-@pytest.mark.parametrize("sites", [1, MOST_FITTED_SITES + 1])
-def test_names_of_one_site_and_of_very_many_leave_the_limit_of_doubt(sites: int) -> None:
+@pytest.mark.parametrize("sites", [FEW_SITES, MOST_FITTED_SITES + 1])
+def test_names_of_few_sites_and_of_very_many_leave_the_limit_of_doubt(sites: int) -> None:
     assert LessonFacts(sites=sites, named=1.0).max_doubt == MAX_DOUBT
 
 

@@ -48,6 +48,7 @@ MANY_SINGLE = (
 SURE, NEARLY_BEST = 0.35, 0.85  # a page of this probability is sure; a share of the best page's
 MAX_DOUBT = 0.85  # above this probability that a site has no goal, none is reported
 MAX_NAMED_DOUBT = 0.75  # the same after a lesson whose goals are named
+FEW_SITES = 2  # up to here, names that the taught sites agree on may be chance
 NAMED_LESSON = 0.4  # from here on a lesson's goals are named by concepts that its sites agree on
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
@@ -128,9 +129,9 @@ class LessonFacts:
         """The most probable "no goal" at which goals are still reported.
 
         Doubts about sites that have goals are smaller after a lesson whose goals are named, and a lower limit silences
-        no more of them. Names of one site may be chance; after very many sites, doubts are larger again.
+        no more of them. Names of one or two sites may be chance; after very many, doubts are larger again.
         """
-        is_named = self.named >= NAMED_LESSON and 2 <= self.sites <= MOST_FITTED_SITES
+        is_named = self.named >= NAMED_LESSON and FEW_SITES < self.sites <= MOST_FITTED_SITES
         return MAX_NAMED_DOUBT if is_named else MAX_DOUBT
 
 
