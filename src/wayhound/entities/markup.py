@@ -277,7 +277,7 @@ def _relations(item: Item, number: int) -> Iterator[Stated]:
             == (label == "people")  # a founder may be a firm, even the firm itself
         ]
         for text in (*item.texts(name), *others):
-            if text and "://" not in text:
+            if text and "://" not in text and text != item.text("name"):
                 yield Stated(label, text, item.source, number, item.types)
 
 
