@@ -125,17 +125,16 @@ _SAME_EVERYWHERE = frozenset({"index", "default", "home", "welcome", "main"})
 _MOST_NAME_WORDS = 2
 
 
-@lru_cache(maxsize=1 << 15)
 def shared_file_name(url: str) -> str:
     """Return the last part of a URL's path if other folders may have one like it: `vita.html`, `package-tree.html`.
 
     It is empty for a name that says nothing, such as `index.html`, and for one of a single page: a title, a number.
     """
-    name = url.split("//", 1)[-1].partition("?")[0].rpartition("/")[2].lower()
+    name = url.partition("?")[0].rpartition("/")[2].lower()
     stem = name.partition(".")[0]
-    parts = len(_PARTS.findall(stem))
-    is_own = parts > _MOST_NAME_WORDS or _DIGITS.search(stem) is not None
-    return "" if not parts or is_own or stem in _SAME_EVERYWHERE else name
+    if not stem or stem in _SAME_EVERYWHERE or _DIGITS.search(stem):
+        return ""
+    return name if 0 < len(_PARTS.findall(stem)) <= _MOST_NAME_WORDS else ""
 
 
 _LANGUAGES = frozenset(
