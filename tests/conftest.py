@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,16 @@ from tests.postgres_server import PostgresServer, postgres_server, why_not
 
 settings.register_profile("untimed", settings.default, deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files of few tests.
+
+    A file is run by one process. Few tests are mostly slow ones, with browsers, processes and servers, and the last
+    file of them would be waited for by all other processes.
+    """
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: tests[item.path])
 
 
 @pytest.fixture(scope="session")
