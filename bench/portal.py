@@ -14,7 +14,6 @@ import json
 import os
 import re
 import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -279,7 +278,7 @@ def _serving(folder: Path, checkout: Path | None = None) -> Iterator[tuple[str, 
             raise SystemExit("The portal did not start.")
         yield address[0], process
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.wait(30)
 
 
