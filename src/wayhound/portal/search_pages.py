@@ -378,10 +378,9 @@ def year_bars(first: SearchParameters, counted: Sequence[tuple[str, int]]) -> tu
     earliest, latest = min(counts), max(counts)
     width = -(-(latest - earliest + 1) // _MOST_BARS)
     spans = [(start, min(start + width - 1, latest)) for start in range(earliest, latest + 1, width)]
-    totals = [
-        counts.get(start, 0) if start == end else sum(counts.get(year, 0) for year in range(start, end + 1))
-        for start, end in spans
-    ]
+    totals = [0] * len(spans)
+    for year, count in counts.items():
+        totals[(year - earliest) // width] += count
     rest, tallest = _YEARS_IN_QUERY.sub("", first.query).strip(), max(totals)
     # One address with a year in it serves as the pattern of all: forty would be quoted one by one.
     before, _, after = replace(first, query=f"{rest} year:{_SOME_YEARS}".strip()).url().partition(_SOME_YEARS)

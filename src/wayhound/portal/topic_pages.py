@@ -98,8 +98,8 @@ def topic_view(library: Library, slug: str, sort: str, page: int, limit: int) ->
 
 def _url(node: TopicNode, parameters: SearchParameters, ending: str = "") -> str:
     """Return an address without the default order, which is by citations here."""
-    sort = "relevance" if parameters.sort == "cited" else parameters.sort
-    return replace(parameters, sort=sort).url(node.url + ending)
+    sort: Sort = "relevance" if parameters.sort == "cited" else parameters.sort
+    return parameters.url(node.url + ending, sort)
 
 
 def _sort_choice(node: TopicNode, name: Sort, label: str, is_chosen: bool) -> Choice:

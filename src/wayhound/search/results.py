@@ -6,9 +6,8 @@ A snippet is the part of a text that best shows why it matched, with the matchin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal, get_args
 
 from wayhound.search.query import Query, Term, terms
@@ -105,6 +104,7 @@ SNIPPET_CHARACTERS = 240
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _INSIDE = "'’"  # signs that may stand inside a word
+_REWRITTEN = re.compile(r"['\x80-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,40 +144,31 @@ class Highlighter:
     def spans(self, text: str) -> list[tuple[int, int, str]]:
         """Return start, end and term of every matching word.
 
-        Most words of a text match nothing. In plain text the words of the query are looked up one by one. Elsewhere one
-        search finds them, or a sign that `terms` may rewrite, such as an accent.
+        Most words of a text match nothing. So the words of the query are looked up one by one, and then the words
+        with a sign that `terms` may rewrite, such as an accent.
         """
         if not self.whole and not self.prefixes:
             return []
         if "_" in text:
             text = text.replace("_", " ")  # both part words, and only one of them is a boundary for `re`
-        if text.isascii():
-            return self._plain_spans(text)
         lower = text.lower()
         if len(lower) != len(text):  # a few letters, such as İ, are longer in lower case
             return [span for word in _WORD.finditer(text) if (span := self._span(word))]
-        spans, at, candidates = [], 0, _candidates(self.whole, self.prefixes)
-        while candidate := candidates.search(lower, at):
-            begin = candidate.start()
-            while begin > at and (text[begin - 1].isalnum() or text[begin - 1] in _INSIDE):
-                begin -= 1
-            word = _WORD.search(text, begin)
-            if word is None:
-                break
-            at = max(word.end(), candidate.start() + 1)
-            if span := self._span(word):
-                spans.append(span)
-        return spans
+        found = self._plain_spans(text, lower)
+        if not text.isascii():
+            found |= {span[0]: span for word in _rewritten_words(text) if (span := self._span(word))}
+        return [found[at] for at in sorted(found)] if len(found) > 1 else list(found.values())
 
-    def _plain_spans(self, text: str) -> list[tuple[int, int, str]]:
-        lower = text.lower()
+    def _plain_spans(self, text: str, lower: str) -> dict[int, tuple[int, int, str]]:
+        """Return the spans of words that are written as in the query, by where they start."""
         found: dict[int, tuple[int, int, str]] = {}
         for term in (*self.whole, *self.prefixes):
             at, past = lower.find(term), 0  # what is past has been read, so that no text takes quadratic time
             while at >= 0:
                 end = at + len(term)
                 before, after = lower[at - 1 : at], lower[end : end + 1]
-                if before == "'" or after == "'" or (after.isalnum() and self.prefixes):
+                beside = before + after
+                if "'" in beside or not beside.isascii() or (after.isalnum() and self.prefixes):
                     word = _word_at(text, at, past)
                     past = end = word.end()
                     if span := self._span(word):
@@ -186,22 +177,25 @@ class Highlighter:
                     past = end
                     found[at] = (at, end, term)
                 at = lower.find(term, end)
-        return [found[at] for at in sorted(found)] if len(found) > 1 else list(found.values())
+        return found
 
     def _span(self, word: re.Match[str]) -> tuple[int, int, str] | None:
         term = self.match(word[0])
         return (word.start(), word.end(), term) if term else None
 
 
-@lru_cache(maxsize=256)
-def _candidates(whole: frozenset[str], prefixes: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern that is found in every word of a text in lower case that may match.
-
-    A word begins where a match does, or before it, which the caller checks: `re` skips through a text fast only if
-    each alternative begins with a letter.
-    """
-    literals = [rf"{re.escape(term)}\b" for term in sorted(whole)] + list(map(re.escape, prefixes))
-    return re.compile("|".join([*literals, r"[^\x00-\x7f]", "'"]))
+def _rewritten_words(text: str) -> Iterator[re.Match[str]]:
+    """Yield the words that `terms` may rewrite, and perhaps others."""
+    at = 0
+    while sign := _REWRITTEN.search(text, at):
+        begin = sign.start()
+        while begin > at and (text[begin - 1].isalnum() or text[begin - 1] in _INSIDE):
+            begin -= 1
+        word = _WORD.search(text, begin)
+        if word is None:
+            return
+        at = max(word.end(), sign.end())
+        yield word
 
 
 def _word_at(text: str, at: int, begin: int) -> re.Match[str]:
