@@ -7,7 +7,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -15,7 +14,7 @@ from markupsafe import Markup
 
 from wayhound.app.papers.works import CITED_ONLY
 from wayhound.papers.bibliography import page_ends, to_bibtex, to_csl_json, to_ris, year_of
-from wayhound.portal.addresses import from_key, record_url
+from wayhound.portal.addresses import from_key, quoted, record_url
 from wayhound.portal.library import Library
 from wayhound.portal.portal import FORMAT_TYPES, FieldNames, Key, Kind, Portal, split_names
 from wayhound.record import Record
@@ -120,7 +119,7 @@ def coins(record: Record) -> str:
     parts += [(tag, record.first(name)) for name, tag in _COINS.items()]
     if doi := record.first("doi"):
         parts.append(("rft_id", f"info:doi/{doi}"))
-    return urlencode([(name, text) for name, text in parts if text])
+    return "&".join([f"{name}={quoted(text)}" for name, text in parts if text])
 
 
 def json_ld(record: Record, base_url: str) -> dict[str, Any]:

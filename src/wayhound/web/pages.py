@@ -317,7 +317,9 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(static=self.static.url, **shared)
+        self._environment.globals.update(shared)
+        # The address of a file is a filter, so that it is put into a template when that is compiled.
+        self._environment.filters["static"] = self.static.url
 
     def add_filters(self, filters: Mapping[str, Callable[..., Any]]) -> None:
         self._environment.filters.update(filters)
