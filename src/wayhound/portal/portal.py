@@ -261,6 +261,16 @@ def _drawn_venue(name: str) -> str:
     return f"<cite>{escape(name)}</cite>"
 
 
+@lru_cache(maxsize=2_000)
+def _drawn_year(year: str | int) -> str:
+    return f'<span class="number">{escape(str(year))}</span>'
+
+
+@lru_cache(maxsize=20_000)
+def _drawn_site(name: str) -> str:
+    return f'<span class="quiet">{escape(name)}</span>'
+
+
 @lru_cache(maxsize=20_000)
 def _topic_chip(url: str, name: str) -> str:
     return f'<a class="chip" href="{escape(url)}">{escape(name)}</a>'
@@ -269,8 +279,7 @@ def _topic_chip(url: str, name: str) -> str:
 def _byline(people: Sequence[str], more: int, venue: str, year: str | int | None) -> str:
     """Return who wrote something, where it appeared, and when; empty if none of it is known."""
     names = ", ".join(map(_author_link, people[:MOST_NAMED])) + (f" and {more} more" if more else "")
-    parts = [names, _drawn_venue(venue) if venue else ""]
-    parts.append(f'<span class="number">{escape(str(year))}</span>' if year else "")
+    parts = [names, _drawn_venue(venue) if venue else "", _drawn_year(year) if year else ""]
     line = " · ".join(filter(None, parts))
     return f'<p class="byline">{line}</p>\n' if line else ""
 
@@ -294,7 +303,7 @@ def _hit(hit: HitView, level: int) -> str:
             0, f'<a href="{hit.file_url}">{name}<span class="unseen"> of {escape(hit.title)}</span></a>'
         )
     if hit.site:
-        facts.append(f'<span class="quiet">{escape(hit.site)}</span>')
+        facts.append(_drawn_site(hit.site))
     title = _pieces(hit.title_pieces) if hit.title_pieces else escape(hit.title)
     page = f'<span class="quiet">Page {hit.page}:</span> ' if hit.page else ""
     passage = f'<p class="snippet">{page}{_pieces(hit.snippet)}</p>\n' if hit.snippet else ""

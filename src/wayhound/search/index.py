@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ MAX_YEARS = 100
 QUICK_ENTRIES = 200_000  # of the index, read in some 20 ms
 _CLASSES = "type and topic"  # in place of a facet's name, which has no spaces
 MAX_CLASSES = 10_000
+_COUNT = itemgetter(1)
 _PER_SEGMENT = 2_000  # values that each index segment reports; enough for exact sums in practice
 
 
@@ -89,7 +91,7 @@ def _class_counts(
 
 def _sorted(counted: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """Return values with their numbers, the most frequent first, then by name."""
-    return sorted(counted, key=lambda entry: (-entry[1], entry[0]))
+    return sorted(sorted(counted), key=_COUNT, reverse=True)  # a key of both takes longer
 
 
 MAX_HITS = 1_000  # on one page
