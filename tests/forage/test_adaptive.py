@@ -156,23 +156,6 @@ def test_a_link_on_several_pages_is_worth_half_their_mean_and_half_the_best_of_t
     assert met == pytest.approx((sum(scores) / 2 + max(scores)) / 2)
 
 
-def test_a_link_that_other_pages_have_in_the_same_place_is_no_entry_of_a_named_list(
-    model: AdaptiveModel,
-) -> None:
-    scorer = Adaptive(model)
-    menu = Link("http://s.example/xyz/", "Xyz", region="nav>a")
-    entry = Link("http://s.example/abc/", "Abc", region="nav>a")
-    start = Page("http://s.example/", "Start", links=(menu,))
-    reading = scorer.read(scorer.start(SITE), start)
-    to_list = Link("http://s.example/l/", "L")
-    state = scorer.rate(reading, [menu, to_list])[1].state
-    name = model.prior.strongest()[0]
-    named = Page("http://s.example/l/", name.title(), links=(menu, entry))
-    in_menu, in_list = scorer.rate(scorer.read(state, named), named.links)
-    assert in_menu.named == 0
-    assert in_list.named > 0
-
-
 def test_links_below_a_goal_share_a_group_and_files_of_one_name_do_in_all_folders() -> None:
     lists = (("http://s.example/cs1/", "ul>li>a"),)
     page = PageGroups("http://s.example/cs1/", is_goal=True)

@@ -13,7 +13,6 @@ import re
 from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from sys import intern
 
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import FoundPage, Rated, Reading, Reason, SiteReport, State, StrategyInput
@@ -132,8 +131,8 @@ class Adaptive:
     prior_share: float = field(default=PRIOR_SHARE_OF_ONE_SITE, init=False)  # of a link's score
     # alone, where scores find no goal; one site's concepts may be chance, and after many goals the path knows better
     trusts_names: bool = field(init=False)
-    # by URL: the sum of its scores over pages, their number, the highest, and the region where it was met first
-    _link_scores: dict[str, tuple[float, int, float, str]] = field(default_factory=dict, init=False)
+    # by URL: the sum of its scores over pages, their number, and the highest
+    _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
     _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
     _template_numbers: dict[tuple[str, ...], int] = field(default_factory=dict, init=False)
     _last: tuple[ReachedPage, Traits] | None = field(default=None, init=False)
@@ -233,18 +232,15 @@ class Adaptive:
     def _named(self, link: Link, after: _AfterPage) -> float:
         """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by keywords.
 
-        On a page that is named like a goal or like a list of goals, every entry is recommended. A link that other
-        pages have in the same place is no entry but part of a menu.
+        On a page that is named like a goal or like a list of goals, every link is recommended: it may be an entry.
         """
-        met = self._link_scores.get(link.url)
-        is_entry = met is None or met[-1] != link.region
         concepts = keywords = 0.0
         if self.model.prior.weights:
             own = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
             brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1)) if own else 0.0
-            concepts = max(own * brevity, after.prior if is_entry else 0.0)
+            concepts = max(own * brevity, after.prior)
         if self.keywords:
-            keywords = self.keywords.in_link(link, after.keywords if is_entry else 0.0)
+            keywords = self.keywords.in_link(link, after.keywords)
         return max(concepts, keywords)
 
     def _is_useless_file(self, link: Link) -> bool:
@@ -256,15 +252,14 @@ class Adaptive:
 
         The best of many scores is mostly an overrated one, and a link in a menu has as many as there are pages.
         """
-        best: dict[str, tuple[float, str]] = {}
+        best: dict[str, float] = {}
         for link, score in zip(links, scores, strict=True):
-            if link.url not in best or score > best[link.url][0]:
-                best[link.url] = score, link.region
-        for url, (score, region) in best.items():
-            total, count, highest, first = self._link_scores.get(url, (0.0, 0, 0.0, intern(region)))
-            self._link_scores[url] = (total + score, count + 1, max(highest, score), first)
+            best[link.url] = max(best.get(link.url, 0.0), score)
+        for url, score in best.items():
+            total, count, highest = self._link_scores.get(url, (0.0, 0, 0.0))
+            self._link_scores[url] = (total + score, count + 1, max(highest, score))
         known = [self._link_scores[link.url] for link in links]
-        return [MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest for total, count, highest, _ in known]
+        return [MEAN_SHARE * total / count + (1 - MEAN_SHARE) * highest for total, count, highest in known]
 
     def combine(self, known: float, new: float) -> float:  # noqa: ARG002 - `rate` has combined them
         return new
