@@ -30,6 +30,7 @@ from wayhound.cli.language import Command, cluster_option, out_option, run_optio
 from wayhound.entities.workload import Workload
 from wayhound.errors import UsageError
 from wayhound.wording.facts import format_costly, format_extracted, format_row, format_wide_row
+from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
 ENDINGS = {f".{name}": name for name in FACT_FORMATS} | {".ndjson": "jsonl", ".json": "geojson"}
@@ -104,9 +105,7 @@ def extract(
         else:
             rows = write_table(workspace, wanted, table, path, chosen, run_id)
         hint = "" if rows else f". To see what there is: {command_for(folder, 'status')}"
-    err.print(
-        f"{rows:,} row{'' if rows == 1 else 's'}" + (f" in {path}" if path else "") + hint, markup=False
-    )
+    err.print(count(rows, "row") + (f" in {path}" if path else "") + hint, markup=False)
 
 
 def run_extraction(

@@ -207,7 +207,7 @@ def _fields(snapshot: IndexSnapshot | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
-    """How many documents match, how many of them are only cited, and one page of them."""
+    """The number of documents that match and of those only cited, and one page of them."""
 
     total: int
     cited_only: int
