@@ -25,7 +25,7 @@ from bench.report import Bar, Cell, Report, add_data_option, add_output_options,
 from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.world import World, load_worlds
 from wayhound.app.review import COMMITTEE, candidates_of
-from wayhound.app.train import scorer_of
+from wayhound.app.train.models import scorer_of
 from wayhound.app.visited_site import VisitedSite
 from wayhound.config import ForageConfig
 from wayhound.fetched import Fetched

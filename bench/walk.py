@@ -33,7 +33,7 @@ from wayhound.app.forage_worker import run_worker
 from wayhound.app.index import build
 from wayhound.app.order import Order
 from wayhound.app.teach.playback import Script, play_by_fetching
-from wayhound.app.train import train
+from wayhound.app.train.training import train
 from wayhound.paths.settings import PathSettings
 from wayhound.portal.app import make_portal
 from wayhound.portal.portal import PortalSettings

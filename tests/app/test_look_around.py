@@ -18,7 +18,7 @@ from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.seen_pages import SeenPage
 from wayhound.app.teach.session import Arrived, Clicked, Marked
 from wayhound.app.teach.teaching import open_session
-from wayhound.app.train import report_of
+from wayhound.app.train.models import report_of
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
 from wayhound.store.goals import GoalStore

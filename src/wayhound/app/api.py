@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from wayhound.app.crawl import Crawl
     from wayhound.app.index import Indexed
     from wayhound.app.papers.adding import AddedFile
-    from wayhound.app.train import TrainingReport
+    from wayhound.app.train.models import TrainingReport
     from wayhound.forage.explain import Explanation
     from wayhound.search.results import SearchResults, Sort
 
@@ -108,7 +108,7 @@ def train(
     With `choose_settings`, cross-validation over the sites picks the settings, which takes longer. Raises TeachingError
     if the trails do not suffice.
     """
-    from wayhound.app.train import train as train_model  # noqa: PLC0415 - loads numpy and scipy
+    from wayhound.app.train.training import train as train_model  # noqa: PLC0415 - loads numpy and scipy
     from wayhound.paths.settings import PathSettings  # noqa: PLC0415
 
     settings = None if choose_settings else PathSettings()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from wayhound.app.forage_worker import make_fetcher
 from wayhound.app.order import Order
 from wayhound.app.trails import step_page
-from wayhound.app.train import load_forage_model, scorer_of
+from wayhound.app.train.models import load_forage_model, scorer_of
 from wayhound.app.visited_site import read_path
 from wayhound.config import Config
 from wayhound.errors import PageUnavailable

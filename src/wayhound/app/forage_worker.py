@@ -150,7 +150,7 @@ class AnsweredScorers:
 
     async def scorer(self, last_answer: int) -> Scorer:
         """Return a scorer that has learned from the answers up to this one."""
-        from wayhound.app.train import answered_model  # noqa: PLC0415 - loads numpy and scipy
+        from wayhound.app.train.models import answered_model  # noqa: PLC0415 - loads numpy and scipy
 
         async with self._training:
             if self._last is None or self._last[0] != last_answer:

@@ -19,6 +19,7 @@ from wayhound.app.visited_site import VisitedSite, read_site
 from wayhound.app.workers import forage_run
 from wayhound.config import Config
 from wayhound.errors import UsageError
+from wayhound.paths.model import ADAPTIVE_STRATEGY
 from wayhound.paths.taught_site import resolve_redirects
 from wayhound.paths.trait_model import labelled_pages, spied_examples
 from wayhound.paths.traits import ReachedPage, SourcePage
@@ -63,6 +64,15 @@ def _fetched(workspace: Workspace, config: Config, run: Run, total: int) -> Iter
 
 
 # Pages beside the trails
+
+
+def pages_beside_trails(
+    workspace: Workspace, trails: Sequence[Trail], strategy: str
+) -> dict[str, list[ReachedPage]]:
+    """Return the unlabelled pages of the trails' sites; none if the strategy learns from trails alone."""
+    if strategy != ADAPTIVE_STRATEGY:
+        return {}
+    return unlabelled_pages(workspace, list(dict.fromkeys(trail.site for trail in trails)))
 
 
 def unlabelled_pages(workspace: Workspace, sites: Sequence[str]) -> dict[str, list[ReachedPage]]:

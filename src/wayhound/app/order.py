@@ -98,7 +98,7 @@ class Order:
                 f"The model {self.model!r} was trained again after this run began, so the run cannot be resumed. "
                 "Start the forage again: it will be a new run."
             )
-        from wayhound.app.train import load_forage_model  # noqa: PLC0415 - loads numpy and scipy
+        from wayhound.app.train.models import load_forage_model  # noqa: PLC0415 - loads numpy and scipy
 
         return load_forage_model(workspace, self.model)
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wayhound.app.train import OnProgress, load_forage_model, report_of, scorer_of, train
+from wayhound.app import OnProgress
+from wayhound.app.train.models import load_forage_model, report_of, scorer_of
+from wayhound.app.train.training import train
 from wayhound.app.visited_site import VisitedSite, read_path, read_site, read_sites
 from wayhound.errors import TeachingError, UsageError
 from wayhound.forage.scorer import NO_ANSWERS, RecognisingScorer, Scorer

@@ -37,7 +37,7 @@ from wayhound.topics.tree import (
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
-    from wayhound.app.train import OnProgress
+    from wayhound.app import OnProgress
 
 PLACED_TOGETHER = (
     1_000  # documents, a quarter of a second: to send them apart would cost more than to place them

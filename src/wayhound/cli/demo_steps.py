@@ -30,7 +30,7 @@ from wayhound.app.teach.playback import Script, play, play_by_fetching
 from wayhound.app.teach.teaching import open_session, teach
 from wayhound.app.topics import Topics
 from wayhound.app.trails import check
-from wayhound.app.train import train_and_measure
+from wayhound.app.train.training import train_and_measure
 from wayhound.chains.construction import ExampleChain, ExampleLink
 from wayhound.chains.ontology import Ontology, Relationship
 from wayhound.cli.console import command_for, err, next_steps, program_name, write_line

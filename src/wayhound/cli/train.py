@@ -11,20 +11,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
+from wayhound.app import OnProgress
 from wayhound.app.forage import override_config
 from wayhound.app.look_around import PAGES_A_SITE
 from wayhound.app.trails import check
-from wayhound.app.train import (
+from wayhound.app.train.held_out import load_held_out
+from wayhound.app.train.models import TrainingReport, TrainingSource, report_of
+from wayhound.app.train.training import (
     DEFAULT_NAME,
     DEFAULT_SETTINGS,
     DEFAULT_STRATEGY,
     SETTINGS,
     LookAround,
-    OnProgress,
-    TrainingReport,
-    TrainingSource,
-    load_held_out,
-    report_of,
     train_and_measure,
 )
 from wayhound.cli.console import command_for, err, label_text, next_steps, out, plain_table, write_json

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from wayhound.app.trails import check
-from wayhound.app.train import has_new_trails
+from wayhound.app.train.models import has_new_trails
 from wayhound.paths.trail_check import Remark
 from wayhound.studio.studio import Studio
 from wayhound.wording.quantities import count

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from wayhound.app import OnProgress
 from wayhound.app.chains import LinkChains
 from wayhound.app.facts import extract_facts, parse_wanted
 from wayhound.app.forage import override_config
@@ -22,7 +23,8 @@ from wayhound.app.papers.library import PaperLibrary
 from wayhound.app.papers.training import train as train_papers
 from wayhound.app.review import prepare, retrain
 from wayhound.app.topics import Topics
-from wayhound.app.train import LookAround, OnProgress, TrainingSource, train_and_measure
+from wayhound.app.train.models import TrainingSource
+from wayhound.app.train.training import LookAround, train_and_measure
 from wayhound.app.workers import TimeBound, forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore

@@ -12,7 +12,7 @@ from wayhound.app.look_around import PAGES_A_SITE
 from wayhound.app.site_list import start_pages
 from wayhound.app.teach.session import TeachMode
 from wayhound.app.teach.teaching import split_keywords
-from wayhound.app.train import DEFAULT_NAME
+from wayhound.app.train.training import DEFAULT_NAME
 from wayhound.errors import WayhoundError
 from wayhound.store.teaching import TeachSession
 from wayhound.studio.access import check_form

@@ -11,17 +11,10 @@ from fastapi.responses import HTMLResponse, Response
 
 from wayhound.app.look_around import PAGES_A_SITE, shown_goals, suspected_goals
 from wayhound.app.trails import check
-from wayhound.app.train import (
-    DEFAULT_NAME,
-    DEFAULT_SETTINGS,
-    DEFAULT_STRATEGY,
-    PAPER,
-    SETTINGS,
-    LabelReport,
-    has_new_trails,
-    load_held_out,
-    report_of,
-)
+from wayhound.app.train.held_out import load_held_out
+from wayhound.app.train.material import PAPER
+from wayhound.app.train.models import LabelReport, has_new_trails, report_of
+from wayhound.app.train.training import DEFAULT_NAME, DEFAULT_SETTINGS, DEFAULT_STRATEGY, SETTINGS
 from wayhound.errors import ModelError
 from wayhound.paths.spiders import STRATEGY_NAMES
 from wayhound.paths.trail_check import Remark

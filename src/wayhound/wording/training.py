@@ -11,7 +11,8 @@ from wayhound.url import host_of
 from wayhound.wording.quantities import count
 
 if TYPE_CHECKING:
-    from wayhound.app.train import HeldOutSite, LabelReport, TrainingReport
+    from wayhound.app.train.held_out import HeldOutSite
+    from wayhound.app.train.models import LabelReport, TrainingReport
 
 
 FEW_GOALS, FEW_SITES = 10, 3

@@ -9,7 +9,7 @@ from pathlib import Path
 from wayhound.app.forage import open_run
 from wayhound.app.forage_worker import run_worker
 from wayhound.app.order import Order
-from wayhound.app.train import train
+from wayhound.app.train.training import train
 from wayhound.app.visited_site import read_site
 from wayhound.config import Config, FetchConfig
 from wayhound.paths.settings import PathSettings

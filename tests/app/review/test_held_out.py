@@ -6,7 +6,8 @@ import json
 
 from tests.app.review.conftest import Taught
 from tests.app.review.taught import TAUGHT, start_of
-from wayhound.app.train import HELD_OUT_FILE, known_world, load_held_out, measure_held_out
+from wayhound.app.train.held_out import HELD_OUT_FILE, load_held_out, measure_held_out
+from wayhound.app.train.material import known_world
 from wayhound.trail import GOAL
 
 
