@@ -133,6 +133,15 @@ def test_a_milestone_that_a_person_named_is_the_label(workspace: Workspace) -> N
     assert records(workspace)[0].first("label") == "imprint"
 
 
+@pytest.mark.parametrize("state", ["<<Goal", "Fail", ""])
+def test_a_goal_in_which_the_model_sees_another_state_is_called_a_goal(
+    workspace: Workspace, state: str
+) -> None:
+    foraged(workspace, TAUGHT, label=state)
+    sync_goals(workspace)
+    assert records(workspace)[0].first("label") == "Goal"
+
+
 def test_again_changes_nothing(workspace: Workspace) -> None:
     foraged(workspace)
     build(workspace)

@@ -99,6 +99,7 @@ def test_a_run_that_looks_for_facts_ends_with_them_in_the_table(
     assert job.sentence.startswith("Run 1: 1 goal on 2 pages of 1 site. Read 2 pages")
     assert "info@acme.com" in visitor.get("/facts")
     assert 'value="facts:contact" selected' in visitor.get("/runs?like=1")
+    assert "1 organisation." in visitor.get("/")
 
 
 def test_facts_are_read_from_the_pages_of_earlier_runs(visitor: Visitor, server: Served) -> None:

@@ -15,10 +15,12 @@ import pytest
 
 from tests.app.review.taught import FORAGED, GOAL_LABEL, label_of, start_of, taught_workspace
 from tests.studio.conftest import TOKEN, Visitor
-from wayhound.app.forage import run_limits
+from wayhound.app.forage import open_run, run_limits
+from wayhound.app.order import Order
 from wayhound.config import FILE_NAME
 from wayhound.samples.server import SampleServer, serve_samples
 from wayhound.samples.web import sample_web
+from wayhound.site import Site
 from wayhound.studio.app import make_studio
 from wayhound.web.app import running
 from wayhound.workspace import Workspace
@@ -178,6 +180,18 @@ def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answe
     page = visitor.wait_for_job(review)
     assert "The model has learned from your answers." in page
     assert "What your answers change" in page
+
+
+def test_a_review_is_of_the_last_run_that_followed_a_model(taught: tuple[Visitor, int, Path]) -> None:
+    visitor, run, folder = taught
+    with Workspace.open(folder) as workspace:
+        limits = run_limits(workspace.config)
+        later = open_run(
+            workspace, Order(facts="contact"), limits, [Site("http://firm.example/")], time.time()
+        )
+    shown = visitor.get("/review")
+    assert f'value="{later.id}"' in shown
+    assert f'value="{run}" selected' in shown
 
 
 def test_an_answer_that_says_nothing_is_refused(taught: tuple[Visitor, int, Path]) -> None:

@@ -18,13 +18,14 @@ from wayhound.app.order import Order, repeated_order
 from wayhound.errors import ArchiveError, PluginError
 from wayhound.fetched import Fetched
 from wayhound.pages.prose import Prose, read_prose
+from wayhound.paths.trail_file import PREFIX_MARK
 from wayhound.plugins import EXTRACTORS, GoalContent, Plugin, find_plugins
 from wayhound.record import Record, Span, Value
 from wayhound.record_kinds import KINDS
 from wayhound.store.goal_pages import GoalAnswer, GoalPage, GoalPageStore, GoalVisit
 from wayhound.store.protocol import Run
 from wayhound.store.visits import clicked_texts, path_reader
-from wayhound.trail import GOAL
+from wayhound.trail import FAIL, GOAL
 from wayhound.workspace import Workspace
 
 KIND = "page"
@@ -36,7 +37,7 @@ REST = 20  # times as long as a sync took, before a follower looks again
 MATCHES = "matches"
 """The reason of a goal that was recognised by words alone: `matches PATTERN`."""
 
-_VERSION = "2"  # a record made by an earlier version is made anew
+_VERSION = "3"  # a record made by an earlier version is made anew
 _DIGITS = 4
 _SEPARATOR = " › "
 
@@ -133,8 +134,11 @@ class _Goal:
 
     @property
     def label(self) -> str:
-        """The name of what was looked for: models call every goal `Goal`, and searches by words give no label."""
-        if self.visit.label not in ("", GOAL):
+        """The milestone that a person named, or else what was looked for.
+
+        Models call other pages by states of their own: `<<Goal`, `Fail`. A goal among them is a goal all the same.
+        """
+        if self.visit.label not in ("", GOAL, FAIL) and not self.visit.label.startswith(PREFIX_MARK):
             return self.visit.label
         return next(iter(self.order.keywords), "") or self.order.goal or GOAL
 

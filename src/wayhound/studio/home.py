@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from wayhound.app.facts import fact_kinds
 from wayhound.app.trails import check
 from wayhound.app.train.models import has_new_trails
 from wayhound.paths.trail_check import Remark
@@ -45,6 +46,8 @@ def home_view(workspace: Workspace) -> StudioHome:
         _training(workspace),
         _runs(workspace),
         _review(workspace),
+        *_facts(workspace),
+        *_relationships(workspace),
         *_papers(workspace),
     )
     remarks = check(workspace) if len(workspace.stores.trails) else []
@@ -89,6 +92,29 @@ def _review(workspace: Workspace) -> HomeStep:
     answers = sum(len(workspace.stores.review.answers(run.id)) for run in runs)
     sentence = f"{count(answers, 'answer')} so far." if answers else "Answer questions where it is unsure."
     return HomeStep("Review", "/review", sentence, bool(answers), "Review the last run")
+
+
+def _facts(workspace: Workspace) -> Iterator[HomeStep]:
+    """Yield a step for facts, if any were extracted."""
+    entities = [
+        count(described, kind.label.lower(), kind.plural.lower())
+        for name, kind in fact_kinds(workspace).items()
+        if (described := len(workspace.stores.facts.states(name)))
+    ]
+    if entities:
+        yield HomeStep(
+            "Facts", "/facts", f"{', '.join(entities)}.", True, links=(("/facts", "See the table"),)
+        )
+
+
+def _relationships(workspace: Workspace) -> Iterator[HomeStep]:
+    """Yield a step for relationships between pages, if any were shown."""
+    chains = workspace.stores.chains
+    names = [known.relationship.name for known in chains.relationships()]
+    if names:
+        instances = sum(map(chains.count, names))
+        sentence = f"{count(len(names), 'relationship')}, {count(instances, 'instance')}."
+        yield HomeStep("Relations", "/chains", sentence, True)
 
 
 def _papers(workspace: Workspace) -> Iterator[HomeStep]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from wayhound.app.explain import visited_path
+from wayhound.app.order import Order
 from wayhound.app.review import RETRAIN_AFTER, Review, ReviewQuestion, new_answers
 from wayhound.paths.questions import StopAsking
 from wayhound.store.jobs import Job
+from wayhound.store.protocol import Run
 from wayhound.store.review import SiteChange
 from wayhound.studio.rendering import PAGE_WITH_FRAME
 from wayhound.studio.studio import Studio, VisitAddress, now, query_number, read_form, to
@@ -64,9 +67,10 @@ class ReviewView:
 
 
 def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
-    runs = tuple((run.id, format_order(run.identity)) for run in workspace.stores.forage.runs())
+    known = workspace.stores.forage.runs()
+    runs = tuple((run.id, format_order(run.identity)) for run in known)
     job = workspace.stores.jobs.last("review")
-    run = run_id if run_id is not None else (runs[0][0] if runs else 0)
+    run = run_id if run_id is not None else _run_to_review(known)
     if run not in {number for number, _ in runs} or not workspace.forage_models.names():
         return ReviewView(runs, job, _missing_step(workspace))
     question = Review(workspace, run).next_question()
@@ -86,6 +90,12 @@ def review_view(workspace: Workspace, run_id: int | None) -> ReviewView:
         model=workspace.forage_models.last().name,
         budget=workspace.config.forage.budget_per_site,
     )
+
+
+def _run_to_review(runs: Sequence[Run]) -> int:
+    """Return the newest run that followed a model, since answers improve models; else the newest, or 0."""
+    taught = (run.id for run in runs if Order.from_identity(run.identity).model)
+    return next(taught, runs[0].id if runs else 0)
 
 
 def _missing_step(workspace: Workspace) -> MissingStep:
