@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wayhound.app.chains import LinkChains
+from wayhound.app.chains.relationships import LinkChains
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.chains.construction import ExampleChain, ExampleLink
 from wayhound.chains.ontology import read_ontology

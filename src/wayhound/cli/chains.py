@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from wayhound.app.chains import LinkChains, export_instances, read_examples
+from wayhound.app.chains.examples import read_examples
+from wayhound.app.chains.exports import export_instances
+from wayhound.app.chains.relationships import LinkChains
 from wayhound.chains.ontology import read_ontology
 from wayhound.cli.console import command_for, err, next_steps, out, plain_table, write_json
 from wayhound.cli.language import Group, json_option, limit_option, out_option, run_option, workspace_option

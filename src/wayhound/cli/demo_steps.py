@@ -18,7 +18,7 @@ from urllib.parse import quote
 from rich.table import Table
 from rich.text import Text
 
-from wayhound.app.chains import LinkChains
+from wayhound.app.chains.relationships import LinkChains
 from wayhound.app.fact_tables import fact_rows
 from wayhound.app.facts import CONTACT, extract_facts, parse_wanted
 from wayhound.app.forage import open_run

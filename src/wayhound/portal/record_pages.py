@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 from starlette.types import Scope
 
-from wayhound.app.chains import INSTANCE, RELATION, related_pages
+from wayhound.app.chains.records import INSTANCE, RELATION, related_pages
 from wayhound.app.goal_records import goal_id
 from wayhound.app.papers.works import AS_CITED, CITED_ONLY
 from wayhound.pages.prose import shorten

@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from wayhound.app.chains import LinkChains, export_instances
+from wayhound.app.chains.exports import export_instances
+from wayhound.app.chains.relationships import LinkChains
 from wayhound.chains.construction import ExampleChain, ExampleLink
 from wayhound.chains.ontology import Ontology, Relationship, check_name
 from wayhound.chains.tokens import Anchor, TokenPage

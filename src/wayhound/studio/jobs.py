@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from wayhound.app import OnProgress
-from wayhound.app.chains import LinkChains
+from wayhound.app.chains.relationships import LinkChains
 from wayhound.app.facts import extract_facts, parse_wanted
 from wayhound.app.forage import override_config
 from wayhound.app.order import Order

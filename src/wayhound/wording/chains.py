@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wayhound.app.chains import Extracted, Learned
+from wayhound.app.chains.relationships import Extracted, Learned
 from wayhound.chains.construction import ChainRules
 from wayhound.chains.rules import LeafRule, PathRule
 from wayhound.learn.landmarks import Landmark, SkipRule, TokenClass
