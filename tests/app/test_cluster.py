@@ -19,9 +19,10 @@ from click.testing import CliRunner
 
 from bench.cluster import Web
 from tests.postgres_server import postgres_server, why_not
-from wayhound.app.cluster import ClusterOptions, check_cluster, connect, node_folder
+from wayhound.app.cluster import node_folder
 from wayhound.app.forage import lost_segments, open_run
 from wayhound.app.order import Order
+from wayhound.app.ray_cluster import ClusterOptions, check_cluster, connect
 from wayhound.app.workers import forage_run
 from wayhound.cli import cli
 from wayhound.config import Config, FetchConfig
@@ -218,7 +219,7 @@ def test_the_token_of_a_cluster_is_sent_if_this_machine_has_it(
         (tmp_path / ".ray").mkdir()
         (tmp_path / ".ray" / "auth_token").write_text("0" * 64)
     found = subprocess.run(
-        [sys.executable, "-c", "import os; from wayhound.app.cluster import _ray; _ray(); "
+        [sys.executable, "-c", "import os; from wayhound.app.ray_cluster import load_ray; load_ray(); "
          "print(os.environ.get('RAY_AUTH_MODE'))"],
         check=True, capture_output=True, text=True,
     )  # fmt: skip

@@ -30,7 +30,7 @@ __all__ = ["folder"]
 
 HOLD = """
 import sys
-from wayhound.app.cluster import ClusterOptions, connect
+from wayhound.app.ray_cluster import ClusterOptions, connect
 ray = connect(ClusterOptions("local"))
 print(ray.get_runtime_context().gcs_address, flush=True)
 sys.stdin.read()

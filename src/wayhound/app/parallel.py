@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from wayhound import __version__
+from wayhound.app.ray_cluster import ClusterOptions, check_version, connect
 from wayhound.errors import WayhoundError
 
 Key = TypeVar("Key")
@@ -146,8 +147,6 @@ def _work(item: Any) -> Any:
 def _on_cluster(
     opener: Opener[Setup, Item, Result], setup: Setup, items: Iterable[tuple[Key, Item | None]], address: str
 ) -> Iterator[tuple[Key, Result | None]]:
-    from wayhound.app.cluster import ClusterOptions, connect  # noqa: PLC0415 - it knows all about forages
-
     ray = connect(ClusterOptions(address))
     try:
         task = ray.remote(num_cpus=1, max_retries=_TRIES, scheduling_strategy="SPREAD")(_work_on_node)
@@ -171,8 +170,6 @@ def _on_cluster(
 
 def _work_on_node(version: str, opener: Opener[Setup, Item, Result], shared: list[Any], item: Item) -> Result:
     import ray  # noqa: PLC0415 - this runs in a process of Ray
-
-    from wayhound.app.cluster import check_version  # noqa: PLC0415
 
     check_version(version)
     return _open(shared[0].hex(), opener, lambda: ray.get(shared[0]))(item)

@@ -30,7 +30,8 @@ from wayhound.visit import Visit
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
-    from wayhound.app.cluster import ClusterOptions, NodeProgress
+    from wayhound.app.cluster import NodeProgress
+    from wayhound.app.ray_cluster import ClusterOptions
 
 
 @dataclass(frozen=True, slots=True)

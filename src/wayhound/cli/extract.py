@@ -94,7 +94,7 @@ def extract(
             workspace.stores.forage.run(run_id)  # raises if there is none
         wanted = parse_wanted(workspace, facts)
         if cluster:
-            from wayhound.app.cluster import check_archive  # noqa: PLC0415 - most extractions have one machine
+            from wayhound.app.ray_cluster import check_archive  # noqa: PLC0415 - most extractions have one machine
 
             check_archive(workspace, cluster)
         run_extraction(workspace, wanted, run_id, _plan(workspace, facts, options), cluster or "")

@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from wayhound.app.forage import open_run, override_config, run_limits
 from wayhound.app.forage_worker import renders_pages
 from wayhound.app.order import Order, complete_order, new_nonce, strategy_names
+from wayhound.app.ray_cluster import ClusterOptions, check_cluster
 from wayhound.app.site_list import SiteTable, read_sites, read_table, with_hosts
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
 from wayhound.cli.console import err, write_json, write_line
@@ -37,14 +38,9 @@ from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_skipped
 from wayhound.workspace import Workspace
 
-if TYPE_CHECKING:
-    from wayhound.app.cluster import ClusterOptions
-
 
 def _places(workspace: Workspace, cluster: str, workers_per_node: int | None) -> ClusterOptions:
     """Return the machines to forage on. Raises UsageError if they cannot."""
-    from wayhound.app.cluster import ClusterOptions, check_cluster  # noqa: PLC0415 - most forages have one machine
-
     places = ClusterOptions(cluster, workers_per_node)
     check_cluster(workspace, places)
     return places

@@ -48,7 +48,8 @@ from wayhound.wording.runs import (
 from wayhound.workspace import Workspace
 
 if TYPE_CHECKING:
-    from wayhound.app.cluster import ClusterOptions, NodeProgress
+    from wayhound.app.cluster import NodeProgress
+    from wayhound.app.ray_cluster import ClusterOptions
 
 POLL_SECONDS = 0.25
 _REASON = re.compile(r"\((\w+)\)$")

@@ -1,4 +1,4 @@
-"""What spiders learn from: recorded sites, sites on which runs found papers, and what is known of taught sites."""
+"""Material that spiders learn from: recorded sites, sites on which runs found papers, what is known of taught sites."""
 
 from __future__ import annotations
 
