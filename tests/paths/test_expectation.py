@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wayhound.paths.expectation import Gain, expected_recognition, measured_expectations, measured_gains
+from wayhound.paths.expectation import expected_recognition, measured_expectations, measured_gains
 
 
 def test_measured_sizes_are_as_measured_and_others_lie_between() -> None:
@@ -32,5 +32,3 @@ def test_gains_of_answers_and_complete_lists_come_with_their_uncertainty() -> No
     gains = measured_gains()
     assert gains.keys() == {"ten answers", "complete lists"}
     assert all(gain.error > 0 for gain in gains.values())
-    assert Gain(0.05, 0.02).is_certain
-    assert not Gain(0.03, 0.02).is_certain

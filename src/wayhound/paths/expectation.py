@@ -36,11 +36,6 @@ class Gain:
     mean: float
     error: float
 
-    @property
-    def is_certain(self) -> bool:
-        """True if the gain is more than twice its standard error."""
-        return self.mean > 2 * self.error
-
 
 @lru_cache(maxsize=1)
 def measured_gains() -> Mapping[str, Gain]:
