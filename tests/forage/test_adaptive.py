@@ -169,6 +169,27 @@ def test_links_below_a_goal_share_a_group_and_files_of_one_name_do_in_all_folder
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("ann/cs372/", "bob/CS304p.html", {("file", "cs9")}),
+        ("ann/hw-1.html", "bob/hw_2.html", {("file", "hw9")}),
+        ("ann/cs372/", "bob/hw3.html", set()),
+        ("ann/372/", "bob/304.html", set()),
+        ("ann/ways-to-2-goals.html", "bob/ways-to-3-goals.html", set()),
+    ],
+)
+def test_pages_that_are_numbered_alike_share_a_group_in_all_folders(
+    one: str, other: str, shared: set[tuple[str, str]]
+) -> None:
+    lists = (("http://s.example/", "ul>li>a"),)
+    page = PageGroups("http://s.example/courses/", is_goal=False)
+    groups = [
+        set(page.groups(Link(f"http://s.example/{path}", region=path), lists)) for path in (one, other)
+    ]
+    assert groups[0] & groups[1] - set(lists) == shared
+
+
+@pytest.mark.parametrize(
     ("url", "name"),
     [
         ("http://s.example/a/package-tree.html", "package-tree.html"),

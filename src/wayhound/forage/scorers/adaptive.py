@@ -13,6 +13,7 @@ import re
 from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import FoundPage, Rated, Reading, Reason, SiteReport, State, StrategyInput
@@ -51,6 +52,7 @@ MEAN_SHARE = (
 )
 GOAL_PROBABILITY = 0.5  # of a page whose folder is taken for its own
 _ROOT_SLASHES = 3  # of the folder of a whole site
+_NUMBERED = re.compile(r"([a-z]{2,})[-_]?\d")
 _EPSILON = 1e-6  # keeps probabilities away from 0 and 1, so that their log odds are finite
 _FILE = re.compile(
     r"\.(?:ps|eps|dvi|pdf|gz|z|zip|tar|tgz|jpe?g|gif|png|bmp|tiff?|svg|webp|mp3|mp4|avi|mpe?g|wav|au|docx?|xlsx?|pptx?|bib)$",
@@ -82,6 +84,16 @@ class _AfterPage:
     keywords: float = 0.0  # how well its name matches the user's keywords
 
 
+@lru_cache(maxsize=1 << 15)
+def _numbered_name(url: str) -> str:
+    """Return the word before a number in the last part of a URL's path: all of `cs372/` and `cs304p.html` are courses.
+
+    It is empty if the part does not begin with a word of at least two letters and a number.
+    """
+    name = _NUMBERED.match(url.partition("?")[0].rstrip("/").rpartition("/")[2].lower())
+    return f"{name[1]}9" if name else ""
+
+
 class PageGroups:
     """The groups of the links on one page, by its URL; of links without regard to URLs if that is empty.
 
@@ -98,17 +110,18 @@ class PageGroups:
     def groups(self, link: Link, lists: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Return the groups of a link in these lists, widest first.
 
-        They are the shape of its URL all over the site, its region on all pages of one shape, files of its name in all
-        folders, and its list. The links of a start page are sections, so that one says nothing about the next, unless
-        they share a folder. Homework is in the folder of its course: what is below goals has one group, whatever the
-        shape, because goals have that shape too.
+        They are the shape of its URL all over the site, its region on all pages of one shape, files of its name, or
+        numbered like it, in all folders, and its list. The links of a start page are sections, so that one says nothing
+        about the next, unless they share a folder. Homework is in the folder of its course: what is below goals has one
+        group, whatever the shape, because goals have that shape too.
         """
         if not self._shape:
             return lists
         below = bool(self._goal_folder) and link.url.startswith(self._goal_folder)
-        key = url_shape(link.url), link.region, shared_file_name(link.url), below
+        name = shared_file_name(link.url) or _numbered_name(link.url)
+        key = url_shape(link.url), link.region, name, below
         if key not in self._known:
-            shape, region, name, _ = key
+            shape, region, _, _ = key
             wide: tuple[Hashable, ...] = (("shape", shape),) if lists or shape.count("/") > 1 else ()
             if below:
                 wide = (("below goals",),)
