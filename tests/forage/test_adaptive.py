@@ -183,9 +183,7 @@ def test_pages_that_are_numbered_alike_share_a_group_in_all_folders(
 ) -> None:
     lists = (("http://s.example/", "ul>li>a"),)
     page = PageGroups("http://s.example/courses/", is_goal=False)
-    groups = [
-        set(page.groups(Link(f"http://s.example/{path}", region=path), lists)) for path in (one, other)
-    ]
+    groups = [set(page.groups(Link(f"http://s.example/{path}", region=path), lists)) for path in (one, other)]
     assert groups[0] & groups[1] - set(lists) == shared
 
 
