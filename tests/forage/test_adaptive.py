@@ -14,7 +14,7 @@ from wayhound.forage.forager import Fetch, ForageLimits, Forager
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import RecognisingScorer, StrategyInput
 from wayhound.forage.scorers import SCORERS
-from wayhound.forage.scorers.adaptive import PRIOR_SHARE, Adaptive, PageGroups
+from wayhound.forage.scorers.adaptive import MEAN_SHARE, PRIOR_SHARE, Adaptive, PageGroups
 from wayhound.page import Link, Page
 from wayhound.paths.model import AdaptiveModel, unpack
 from wayhound.paths.settings import PathSettings
@@ -142,7 +142,7 @@ def test_answers_rate_links_of_the_same_list_anew_and_are_replayed_where_they_we
     assert changed
 
 
-def test_a_link_on_several_pages_is_worth_half_their_mean_and_half_the_best_of_them(
+def test_a_link_on_several_pages_is_worth_most_of_the_best_and_some_of_their_mean(
     model: AdaptiveModel,
 ) -> None:
     scorer = Adaptive(model)
@@ -153,7 +153,8 @@ def test_a_link_on_several_pages_is_worth_half_their_mean_and_half_the_best_of_t
         alone = fresh.rate(fresh.read(fresh.start(SITE), page), [link])[0].score
         scores.append(alone)
         met = used.rate(used.read(used.start(SITE), page), [link])[0].score
-    assert met == pytest.approx((sum(scores) / 2 + max(scores)) / 2)
+    assert met == pytest.approx(MEAN_SHARE * sum(scores) / 2 + (1 - MEAN_SHARE) * max(scores))
+    assert max(scores) > met > sum(scores) / 2
 
 
 def test_links_below_a_goal_share_a_group_and_files_of_one_name_do_in_all_folders() -> None:
