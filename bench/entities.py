@@ -3,7 +3,7 @@
 The pages are those of all restaurant guides (`restaurants/NAME.warc.gz` with `NAME.records.jsonl`) and the contact
 pages of all sites with a `facts.tsv`, which lists what is printed on them. Beside it in the same run: regular
 expressions alone, and, with `--peers`, extruct, pyap2, usaddress and trafilatura in environments of their own, on up to
-40 pages of each guide and site, for at most ten minutes each and ten CPU seconds a page.
+24 pages of each guide and site, for at most 100 seconds each and four CPU seconds a page (`bench/fact_peers.py`).
 
 A phone or an e-mail is right if its normal form is equal; a name if its words are equal; an address if at least 80 %
 (F1) of its words, with abbreviations of streets and states spelled out, are shared and all numbers of the street and
@@ -16,17 +16,16 @@ import argparse
 import csv
 import json
 import re
-import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser
 
+from bench.fact_peers import PEERS, Answers, TruePage, patterns, peer_answers, peer_sample
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.archive.reader import iterate
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
@@ -43,27 +42,6 @@ TAUGHT_PAGES = 3
 PROFILE_PAGES = 50
 PAGES_A_SECOND = 400
 TAGGED, TAGGED_A_SECOND = "cuisine", 100
-ROOT = Path(__file__).parent.parent
-PEER_PAGES = 40  # of each guide or site: the slowest peer takes seconds for some
-PEER_SECONDS = 600
-PEERS = {
-    "extruct": ["extruct"],
-    "pyap2": ["pyap2", "lxml"],
-    "usaddress": ["usaddress", "lxml"],
-    "trafilatura": ["trafilatura", "lxml[html-clean]"],
-}
-
-
-@dataclass(frozen=True, slots=True)
-class TruePage:
-    """A page and the facts printed on it, by field."""
-
-    group: str  # the guide or the site
-    url: str
-    body: bytes
-    content_type: str
-    facts: Mapping[str, tuple[str, ...]]
-    kind: str
 
 
 @dataclass
@@ -189,9 +167,7 @@ def judge(name: str, truths: Sequence[str], answers: Sequence[str]) -> Score:
     return Score(len(truths), found, len(answers), right)
 
 
-# Systems
-
-Answers = Mapping[str, Sequence[str]]
+# Wayhound
 
 
 def ours(
@@ -220,67 +196,6 @@ def load_tables() -> None:
     """Read a page so that gazetteers and numbering plans are loaded before anything is measured."""
     page = b"<title>Acme</title><p>Acme Ltd, 12 Main Street, Springfield, IL 62701, phone (217) 555-0123"
     settle(read_facts("https://acme.example.com/", page, "text/html"), KINDS["organisation"])
-
-
-_PHONE = re.compile(r"\+?\(?\d[\d ().\-/]{6,16}\d")
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
-_ADDRESS = re.compile(r"\d+ [\w .,'#-]{5,60}?,? [A-Z]{2},? \d{5}")
-_TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>|<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
-
-
-def patterns(page: TruePage) -> Answers:
-    """Regular expressions over the page without its tags, as most scripts do it."""
-    html = page.body.decode("utf-8", "replace")
-    text = re.sub(
-        r"<[^>]+>", " ", re.sub(r"<(script|style).*?</\1>", " ", html, flags=re.DOTALL | re.IGNORECASE)
-    )
-    title = _TITLE.search(html)
-    name = re.sub(r"<[^>]+>", "", next((part for part in title.groups() if part), "")) if title else ""
-    return {
-        "name": [" ".join(name.split())] if name.strip() else [],
-        "phone": [match.strip() for match in _PHONE.findall(text)][:5],
-        "email": _EMAIL.findall(text)[:5],
-        "address": [" ".join(match.split()) for match in _ADDRESS.findall(text)][:3],
-    }
-
-
-def peer_sample(groups: Mapping[str, Sequence[TruePage]]) -> list[TruePage]:
-    """Return the pages that peers read: of each guide or site with known facts some, one of each in turn."""
-    samples = []
-    for pages in groups.values():
-        known = [page for page in pages if page.facts]
-        samples.append(known[:: max(1, len(known) // PEER_PAGES)][:PEER_PAGES])
-    return [page for round_ in zip_longest(*samples) for page in round_ if page is not None]
-
-
-def peer_answers(name: str, pages: Sequence[TruePage], folder: Path) -> dict[str, Answers]:
-    """Run a peer in its own environment; return its facts of the pages that it read in time, if it can be had."""
-    environment = ROOT / ".bench-venvs" / name
-    python = environment / "bin" / "python"
-    if not (environment / ".ready").exists():
-        print(f"installing {name} into {environment}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", environment], check=False)
-        if subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[name]], check=False).returncode:
-            print(f"{name} cannot be installed here and is left out", file=sys.stderr)
-            return {}
-        (environment / ".ready").touch()
-    folder.mkdir(parents=True, exist_ok=True)
-    given, taken = folder / f"{name}-pages.jsonl", folder / f"{name}-facts.jsonl"
-    with given.open("w", encoding="utf-8") as file:
-        for page in pages:
-            file.write(json.dumps({"url": page.url, "html": page.body.decode("utf-8", "replace")}) + "\n")
-    script = ROOT / "bench" / "peers" / "facts_peer.py"
-    with taken.open("w", encoding="utf-8") as output:
-        try:
-            subprocess.run([python, script, name, given], check=True, stdout=output, timeout=PEER_SECONDS)
-        except subprocess.TimeoutExpired:
-            print(f"{name} was stopped after {PEER_SECONDS} seconds", file=sys.stderr)
-    lines = taken.read_text("utf-8").rpartition("\n")[0].splitlines()
-    answers = {answer["url"]: answer["facts"] for answer in map(json.loads, lines)}
-    if not any(answers.values()):
-        print(f"{name} failed on every page and is left out", file=sys.stderr)
-        return {}
-    return answers
 
 
 # The run
@@ -547,7 +462,7 @@ def _systems(
     answers = {"regular expressions": {page.url: patterns(page) for page in known}}
     if arguments.peers:
         sample = peer_sample(groups)
-        answers |= {name: peer_answers(name, sample, ROOT / ".bench-venvs" / "facts") for name in PEERS}
+        answers |= {name: peer_answers(name, sample) for name in PEERS}
     header = ["system", "pages", *(f"{name} {part}" for name in FIELDS for part in ("recall", "prec."))]
     rows: list[list[Cell]] = []
     bars: list[Bar] = []

@@ -96,7 +96,7 @@ LIBRARIES = {
 }
 
 
-PAGE_SECONDS = 10
+PAGE_SECONDS = 4
 """Patterns of some libraries take minutes for a page; what takes more CPU time than this has no facts."""
 
 

@@ -95,7 +95,7 @@ def _explain_facts(
         raise UsageError(f"{path.page.url} is not archived. Fetch it with --again.")
     found = explain_facts(path.response, wanted)
     if as_json:
-        shown = [asdict(entry.fact) | {"before": entry.before, "after": entry.after} for entry in found]
+        shown = [entry.fact._asdict() | {"before": entry.before, "after": entry.after} for entry in found]
         write_json({"url": path.page.url, "source": path.source, "facts": shown})
         return
     err.print(f"{path.page.url} {path.source}", markup=False)

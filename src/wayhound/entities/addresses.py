@@ -79,8 +79,9 @@ _CITY = (
     + r"))*)"
 )
 _CITY_LAST = re.compile(rf"{_CITY}$")
-_FIVE = re.compile(r"(?<![\w-])\d{5}(?:-\d{4})?(?![\w-])")
-_FOUR = re.compile(r"(?<![\w-])\d{4}(?![\w-])")
+# These look behind after the first character: the engine skips to a range, but not to what is behind one.
+_FIVE = re.compile(r"\d(?<![\w-]\d)\d{4}(?:-\d{4})?(?![\w-])")
+_FOUR = re.compile(r"\d(?<![\w-]\d)\d{3}(?![\w-])")
 # matched from the digits backwards: to try sixty names at every letter of a page costs ten times as much
 _US_STATE = re.compile(rf"(?:^|[^\w])({_names(US_STATES)})\.?(?:,?\s+|\s*[-–|]\s*)$")
 _AU_STATE = re.compile(rf"(?:^|[^\w])({_names(AU_STATES)}),?\s+$")
@@ -88,7 +89,7 @@ _CA = re.compile(
     rf"(?<!\w)(?:(?:{_names(CA_PROVINCES)}),?\s+)?(?P<code>[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d)(?!\w)"
 )
 _GB = re.compile(r"(?<!\w)(?P<code>[A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2})(?!\w)")
-_NL = re.compile(rf"(?<!\w)([1-9]\d{{3}} ?[A-Z]{{2}}),?\s+({_CITY})")
+_NL = re.compile(rf"([1-9](?<!\w\d)\d{{3}} ?[A-Z]{{2}}),?\s+({_CITY})")
 _ANY_REGION = re.compile(
     rf"{_CITY}, [A-Z]{{2,3}} (?P<code>\d{{4,6}})(?![\w-])"
 )  # of no country that is known here
@@ -100,7 +101,7 @@ _IN_SURE = re.compile(rf"({_CITY})\s*(?:[-–—]\s?(\d{{3}} ?\d{{3}})(?![\w-])|
 _BR = re.compile(r"(?<!\d)(?P<code>\d{5}-\d{3})(?!\d)")
 _IE = re.compile(r"(?<!\w)(?P<code>(?:D6W|[AC-FHKNPRTV-Y]\d\d) ?[AC-FHKNPRTV-Y\d]{4})(?!\w)")
 _LV = re.compile(r"(?<!\w)(?P<code>LV-\d{4})(?!\w)")
-_AR = re.compile(rf"(?<!\w)([A-HJ-NP-Z]\d{{4}}[A-Z]{{3}})\s+({_CITY})")
+_AR = re.compile(rf"([A-HJ-NP-Z](?<!\w\w)\d{{4}}[A-Z]{{3}})\s+({_CITY})")
 _IS = re.compile(rf"(?<![\w.,/+-])(\d{{3}})\s+({_CITY})$")
 _CITY_CODE = re.compile(rf"({_CITY}),?\s+(\d{{4,7}})(?![\w-])")
 _AFTER_CITY = {
@@ -147,7 +148,7 @@ _CUT = re.compile(
     r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?<![\w.,])\d{1,6}(?:[-/–]\d{1,5})?\s?[A-Za-z]?(?!\w)")
+_NUMBER = re.compile(r"\d(?<![\w.,]\d)\d{0,5}(?:[-/–]\d{1,5})?\s?[A-Za-z]?(?!\w)")
 _HOUSE_FIRST = re.compile(r"^\W*\d{1,6}(?:[-/–&]\s?\w{1,6})?\s?[A-Za-z]?(?:[ ,]|\s(?:1/2|½))\s*\w")
 _GRID = re.compile(r"\d+ [NSEW]\.? \d+ [NSEW]\b")
 _NAME_NUMBER = re.compile(
@@ -167,7 +168,7 @@ _CODE_SHAPE = re.compile(
     r"[0-9]{2}(?:[0-9]{2}|[0-9] [0-9]{2}|-[0-9]{3}|[0-9] [A-ZÀ-Ž]| [A-Z][0-9A-Z]{3}(?!\w))"
 )
 _CODE_LAST = re.compile(r"(?<=, )\d{5,6}$")  # after the house, as in Russia
-_DIGIT_GROUPS = re.compile(r"(?<![0-9])(?<![0-9][-.,/:])[0-9]+")
+_DIGIT_GROUPS = re.compile(r"[0-9](?<![0-9]{2})(?<![0-9][-.,/:][0-9])[0-9]*")
 _SIX = re.compile(r"[0-9]{3} ?[0-9]{3}(?![\w-])")
 _REGION_CODE = re.compile(r"[A-Z]{2,3} [0-9]{4,6}(?![\w-])")
 _REGION = re.compile(r"[-–—/,]\s*[A-Z]{2}(?![\w'’])")
@@ -389,7 +390,8 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor
 
 def _code_after_street(index: int, text: str, hints: Sequence[str]) -> Iterator[_Anchor]:
     """Yield a code of the likeliest country at the end of a line with a street."""
-    last, shape = _CODE_LAST.search(text), _SHAPES.get(hints[0]) if hints else None
+    last = _CODE_LAST.search(text) if text[-1:].isdecimal() else None
+    shape = _SHAPES.get(hints[0]) if hints else None
     if last and shape and shape.fullmatch(last[0]) and text.count(",") >= 2 and names_street(text):
         yield _Anchor(index, last.start(), last.end(), hints[0], last[0], 0.6)
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from wayhound.entities.contacts import normal_phone
 from wayhound.entities.places import AU_STATES, CA_PROVINCES, COUNTRIES, US_STATES
 from wayhound.record_kinds import Compare
 from wayhound.text.words import fold, plain_words
 
+_NO_PARTS: Mapping[str, str] = {}
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+
+class Fact(NamedTuple):
     """One value of a field: its normal form, where it stands, how sure that is, and what it was read from.
 
     `start` and `end` are offsets in the visible text of the page (`PageLines.text`); both are 0 for what a page states
@@ -35,7 +35,7 @@ class Fact:
     end: int = 0
     printed: str = ""
     country: str = ""
-    parts: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
+    parts: Mapping[str, str] = _NO_PARTS
 
 
 @lru_cache(maxsize=1)

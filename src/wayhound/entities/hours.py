@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import compress, count
 from typing import NamedTuple
 
 from wayhound.entities.page_lines import CACHED_LINES, PageLines
@@ -112,8 +111,8 @@ _SHUT_WORDS = (
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
     numbers = [number for number in page.digit_lines if _may_have_times(page.lines[number])]
-    if _says_shut(page.text):
-        numbers = sorted({*numbers, *compress(count(), map(_may_say_shut, page.lines))})
+    if shut := _lines_that_say_shut(page):
+        numbers = sorted({*numbers, *shut})
     for number in numbers:
         line, above = page.lines[number], page.lines[number - 1] if number else ""
         text, sure = _line_hours(line, above if len(above) < 40 else "")
@@ -127,9 +126,22 @@ def _may_have_times(line: str) -> bool:
     return len(line) <= _MAX_CHARS and _HINT.search(line) is not None
 
 
-@lru_cache(maxsize=CACHED_LINES)
-def _may_say_shut(line: str) -> bool:
-    return len(line) <= _MAX_CHARS and _says_shut(line)
+def _lines_that_say_shut(page: PageLines) -> list[int]:
+    """Return the lines with a word for "closed", which are looked for in the whole text: few pages have any."""
+    lowered = page.text.lower()
+    words = list(filter(lowered.__contains__, _SHUT_WORDS))
+    if not words:
+        return []
+    if len(lowered) != len(page.text):  # a capital of two small letters, after which no place is the same
+        shut = [index for index, line in enumerate(page.lines) if _says_shut(line)]
+    else:
+        shut = [page.line_at(match.start()) for match in _any_of(tuple(words)).finditer(lowered)]
+    return [index for index in shut if len(page.lines[index]) <= _MAX_CHARS]
+
+
+@lru_cache(maxsize=100)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(words))
 
 
 def _says_shut(text: str) -> bool:

@@ -80,14 +80,17 @@ def read_markup(page: ParsedPage) -> list[Stated]:
     items: list[Item] = list(_json_ld(page.linked_data))
     if b"itemprop" in source:
         items += _annotated(tree, "itemscope", "itemprop", "itemtype", "microdata")
-    if b"typeof=" in source and b"property" in source:
+    has_properties = (
+        b"property" in source
+    )  # to look for a word in all of a page takes longer than to read a fact
+    if has_properties and b"typeof=" in source:
         items += _annotated(tree, "typeof", "property", "typeof", "rdfa")
     if b"street-address" in source or (b"card" in source and _CARD.search(source)):
         items += _microformats(tree)
     stated = [fact for number, item in enumerate(items[:MAX_ITEMS]) for fact in item_facts(item, number)]
     stated += _links(tree, source)
     stated += (Stated("social", profile.rstrip("/"), "link") for profile in profile_urls(source))
-    return [*stated, *_open_graph(tree, source)]
+    return [*stated, *_open_graph(tree, source)] if has_properties else stated
 
 
 # Syntaxes

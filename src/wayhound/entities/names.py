@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import urlsplit
 
 from wayhound.entities.fact import Fact, name_words
@@ -62,7 +62,7 @@ class TitleShape:
         ]
         if len(pages) < _LEAST_PAGES:
             return cls(len(pages))
-        counts = Counter(line for _, _, lines in pages for line in {line.casefold() for line in lines})
+        counts = Counter(chain.from_iterable({*map(str.casefold, lines)} for _, _, lines in pages))
         headings = Counter(text for _, texts, _ in pages for text in {text.casefold() for _, text in texts})
         least = max(2, 0.3 * len(pages))
         common = {text for counter in (counts, headings) for text, count in counter.items() if count > least}

@@ -115,7 +115,9 @@ def _traits(line: str) -> _Traits:
     first = _FIRST_WORD.match(line)
     if first is None:
         return False, False, "", False
-    word = fold(first[1])
+    word = (
+        first[1].lower() if line.isascii() else fold(first[1])
+    )  # of letters alone, so there is no more to fold
     is_label = word in ADDRESS_STARTS and ADDRESS_LABEL.match(line) is not None
     has_digit = _DIGIT.search(line, first.start(1)) is not None
     if len(line) > MAX_NAME_CHARS:
@@ -168,8 +170,8 @@ class ParsedPage:
         for node in elements.inline:
             node.unwrap()
         tree.merge_text_nodes()
-        text = _visible(body.text(separator=_BREAK, skip_empty=True))
-        return PageLines(self.url, title, language, headings, _placed(text))
+        pieces = body.text(separator=_BREAK, skip_empty=True).split(_BREAK)
+        return PageLines(self.url, title, language, headings, _lines(pieces))
 
 
 def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "") -> ParsedPage | PageLines:
@@ -182,27 +184,27 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
     body = body[: 4 * MAX_CHARS]
     text, codec = decode(body, charset)
     if kind != "html":
-        return PageLines(url, lines=_placed(_BREAK.join(_visible(text[:MAX_CHARS]).splitlines())))
+        return PageLines(url, lines=_lines(_visible(text[:MAX_CHARS]).splitlines()))
     is_source = codec == "utf-8" and not body.startswith(BOM_UTF8) and "\ufffd" not in text
-    return _parsed(url, text, body if is_source else _encoded(text), media_type.strip() or "text/html")
+    return _parsed(url, body if is_source else _encoded(text), media_type.strip() or "text/html")
 
 
 def parse_html(url: str, html: str, media_type: str = "text/html") -> ParsedPage:
     """Return the tree of HTML."""
-    return _parsed(url, html, _encoded(html), media_type)
+    return _parsed(url, _encoded(html), media_type)
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _parsed(url: str, html: str, source: bytes, media_type: str) -> ParsedPage:
-    """Return the tree of HTML, which `source` is in UTF-8."""
+def _parsed(url: str, source: bytes, media_type: str) -> ParsedPage:
+    """Return the tree of HTML in UTF-8."""
     is_xml = media_type != "text/html" or source.startswith(b"<?xml")
     comment = source.rfind(b"<!--")
     is_open = comment >= 0 and source.find(b"-->", comment) < 0
     if is_xml or is_open or not has_plain_markup(source):
-        source = _encoded(bound_markup(html, media_type))
+        source = _encoded(bound_markup(source.decode("utf-8"), media_type))
     if b"</span><span" in source:  # a fixed text is found in half of the time
         source = _GLUED.sub(b"</span> ", source)
     tree = LexborHTMLParser(source)
@@ -275,11 +277,19 @@ def _visible(text: str) -> str:
     return text
 
 
-def _placed(text: str) -> tuple[str, ...]:
-    """Return the lines of a text with breaks that are not empty, with their spaces made single ones."""
-    # all spaces at once: to split and join each of a hundred lines takes twice as long
-    text = " ".join(text.split())
-    lines = [line for piece in text.split(_BREAK) if (line := piece.strip(" "))]
+def _lines(pieces: Iterable[str]) -> tuple[str, ...]:
+    """Return the lines that are not empty of a text in pieces."""
+    lines = list(filter(None, map(_line, pieces)))
     if len(lines) > MAX_LINES or max(map(len, lines), default=0) > MAX_LINE_CHARS:
         lines = [line[:MAX_LINE_CHARS].rstrip() for line in lines[:MAX_LINES]]
     return tuple(lines)
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _line(piece: str) -> str:
+    """Return what a reader sees of a piece of text, with single spaces.
+
+    Four lines of five are those of the pages before. They are the same string then, whose hash is known: all that is
+    kept of lines is found sooner.
+    """
+    return " ".join(_visible(piece).split())

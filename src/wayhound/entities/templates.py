@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 
 from selectolax.lexbor import LexborNode
@@ -146,9 +146,9 @@ def merge_taught(
         compare = kind.field(fact.field).compare
         same = [f for f in found if f.field == fact.field and f.start < fact.end and fact.start < f.end]
         if same and compare in ("phone", "email", "address"):
-            merged += [replace(one, confidence=TAUGHT_CONFIDENCE, source="taught") for one in same]
+            merged += [one._replace(confidence=TAUGHT_CONFIDENCE, source="taught") for one in same]
         elif _may_be(compare, fact.text, regions):
-            merged.append(replace(fact, text=normal_value(compare, fact.text, tuple(regions))))
+            merged.append(fact._replace(text=normal_value(compare, fact.text, tuple(regions))))
         else:
             continue
         decided.add(fact.field)

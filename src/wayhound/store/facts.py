@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -161,7 +161,7 @@ class FactStore:
                 "digest = excluded.digest, facts = excluded.facts, seconds = excluded.seconds, "
                 "money = excluded.money",
                 (kind, reading.extractor, reading.url, reading.digest,
-                 json.dumps([asdict(fact) for fact in reading.facts], ensure_ascii=False),
+                 json.dumps([fact._asdict() for fact in reading.facts], ensure_ascii=False),
                  reading.seconds, reading.money),
             )  # fmt: skip
 
