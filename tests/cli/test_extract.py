@@ -363,6 +363,31 @@ def test_relationships_between_firms_and_people_are_a_table_with_their_sources(t
     assert run(["extract", "person", "--relationships", "-w", folder, "--format", "vcf"]) == 2
 
 
+def test_relationships_of_a_run_are_those_of_its_sites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def person(name: str, firm: str) -> str:
+        data = {"@type": "Person", "name": name, "worksFor": {"@type": "Organization", "name": firm}}
+        return f"<title>{name}</title><h1>{name}</h1><script type='application/ld+json'>{json.dumps(data)}</script>"
+
+    pages: dict[str, Page] = {
+        "//acme.localhost/": person("Ann Lee", "Acme Ltd"),
+        "//blum.localhost/": person("Bo Blum", "Blum Inc"),
+    }
+    folder, out = str(tmp_path / "mine"), tmp_path / "links.jsonl"
+    assert run(["init", folder]) == 0
+    with serve(pages) as server:
+        for host in ("acme.localhost", "blum.localhost"):
+            options = ["--strategy", "breadth-first", "--delay", "0", "--allow-private"]
+            assert run(["forage", f"{server.at(host)}/", "-w", folder, *options]) == 0
+    command = ["extract", "person", "--relationships", "-w", folder, "--out", str(out)]
+    assert run([*command, "--run", "2"]) == 0
+    assert [json.loads(line)["name"] for line in out.read_text("utf-8").splitlines()] == ["Bo Blum"]
+    assert run(command) == 0
+    assert len(out.read_text("utf-8").splitlines()) == 2
+    (tmp_path / "firms.csv").write_text("url\nhttps://acme.example/\n", "utf-8")
+    assert run([*command, "--wide", str(tmp_path / "firms.csv")]) == 2
+    assert "--wide has no place" in capsys.readouterr().err
+
+
 def test_explain_shows_each_fact_in_its_place_without_a_model(
     foraged: Firms, capsys: pytest.CaptureFixture[str]
 ) -> None:

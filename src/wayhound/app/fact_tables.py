@@ -95,8 +95,10 @@ def write_facts(
     return write_rows(columns, table, file_format, out)
 
 
-def write_relationships(workspace: Workspace, wanted: Wanted, file_format: str, out: Path | BinaryIO) -> int:
-    """Write the relationships between entities, of a kind to any, and return how many.
+def write_relationships(
+    workspace: Workspace, wanted: Wanted, file_format: str, out: Path | BinaryIO, run_id: int | None = None
+) -> int:
+    """Write the relationships between entities, of a kind to any, and return how many; of a run, those of its sites.
 
     A row has the entity, the label, the name of the other and its record if it has one, and the page that says so.
     """
@@ -106,6 +108,7 @@ def write_relationships(workspace: Workspace, wanted: Wanted, file_format: str, 
     needed = {wanted.kind.kind, *(spec.names for spec in wanted.kind.fields)} & kinds.keys()
     graphs = {name: build_graph(workspace, kinds[name]) for name in sorted(needed)}
     graph = graphs[wanted.kind.kind]
+    keys = {row.key for row in fact_rows(workspace, wanted, run_id)}
     columns: dict[str, ColumnType] = dict.fromkeys(
         ("name", "record", "relationship", "to", "kind", "to_record"), "text"
     )
@@ -122,7 +125,7 @@ def write_relationships(workspace: Workspace, wanted: Wanted, file_format: str, 
             link.claim.url,
         )
         for link in relationships(graph, graphs)
-        if wanted.kind.field(link.label).names
+        if wanted.kind.field(link.label).names and (run_id is None or link.description in keys)
     )
     return write_rows(columns, rows, file_format, out)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Self
 
 from wayhound.app.parallel import map_items
@@ -21,7 +21,7 @@ from wayhound.entities.contacts import is_personal
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, same_fact, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, ConsensusGraph, Description
-from wayhound.entities.tagger import LineTagger, fields_over_sites, learn_tagger
+from wayhound.entities.tagger import LEAST_SITES, LineTagger, learn_tagger
 from wayhound.entities.templates import SiteTemplate, learn_template, lines_with_paths, merge_taught
 from wayhound.errors import ArchiveError, UsageError
 from wayhound.fetched import Fetched
@@ -308,14 +308,11 @@ def _tagger(
     workspace: Workspace, examples: Mapping[str, Sequence[tuple[str, str, str]]]
 ) -> LineTagger | None:
     """Return a tagger of the fields that were marked on several sites; None if there are none."""
-    sites: dict[str, set[str]] = {}
-    marks: dict[str, list[tuple[str, str]]] = {}
-    for domain, of_site in examples.items():
-        for url, name, text in of_site:
-            sites.setdefault(name, set()).add(domain)
-            marks.setdefault(url, []).append((name, text))
-    if not fields_over_sites(sites):
+    if len(examples) < LEAST_SITES:
         return None
+    marks: dict[str, list[tuple[str, str]]] = {}
+    for url, name, text in chain.from_iterable(examples.values()):
+        marks.setdefault(url, []).append((name, text))
     archived = {
         page.url: page for _, pages in workspace.stores.facts.sites() for page in pages if page.url in marks
     }

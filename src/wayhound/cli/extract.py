@@ -84,6 +84,10 @@ def extract(
     chosen = file_format or format_by_ending(path)
     if path is None and chosen in BINARY and sys.stdout.isatty():
         raise UsageError(f"{chosen} is a binary format: name a file with --out.")
+    if table is not None and options["relationships"]:
+        raise UsageError(
+            "--relationships writes a table of its own, beside which --wide has no place. Leave out one."
+        )
     if cluster and (options["workload"] or options["endorsed"]):
         raise UsageError(
             "A cluster reads all sites side by side, so there is no first one. Leave out --cluster, or --workload and "
@@ -101,7 +105,7 @@ def extract(
         if options["extractors"]:
             _run_costly(workspace, wanted, run_id, facts, options)
         if options["relationships"]:
-            rows = write_relationships(workspace, wanted, chosen, path or sys.stdout.buffer)
+            rows = write_relationships(workspace, wanted, chosen, path or sys.stdout.buffer, run_id)
         else:
             rows = write_table(workspace, wanted, table, path, chosen, run_id)
         hint = "" if rows else f". To see what there is: {command_for(folder, 'status')}"

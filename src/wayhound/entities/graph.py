@@ -74,12 +74,14 @@ class Entity:
 class EntityRelation:
     """e1.L = a or L(e1, e2): an entity, a label, and the claim that states it, with its value and its source.
 
-    `target` is the kind and the id of the other entity, if the value is the name of one that is known.
+    `description` is the key of the one that the claim is part of. `target` is the kind and the id of the other entity, if
+    the value is the name of one that is known.
     """
 
     entity: int
     label: str
     claim: Claim
+    description: str
     target: tuple[str, int] | None = None
 
 
@@ -308,7 +310,7 @@ def relationships(graph: ConsensusGraph, graphs: Mapping[str, ConsensusGraph]) -
                 others = graphs.get(graph.kind.field(claim.field).names)
                 other = others.named(claim.text, description.domain) if others is not None else None
                 target = (others.kind.kind, other) if others is not None and other is not None else None
-                yield EntityRelation(entity.id, claim.field, claim, target)
+                yield EntityRelation(entity.id, claim.field, claim, description.key, target)
 
 
 def doubt(consensus: Mapping[str, Sequence[Consensus]]) -> float:

@@ -114,12 +114,12 @@ def learn_tagger(pages: Iterable[TaughtPage]) -> LineTagger | None:
     for site, _, _, _, marks in pages:
         for name, _ in marks:
             sites[name].add(site)
-    fields = fields_over_sites(sites)
+    fields = _fields_over(sites)
     lines = [line for page in pages for line in _marked_lines(page, fields)]
     return _fitted(fields, lines) if any(number for number, _ in lines) else None
 
 
-def fields_over_sites(sites: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+def _fields_over(sites: Mapping[str, Collection[str]]) -> tuple[str, ...]:
     """Return the fields that a tagger can learn, given the sites on which each was marked."""
     return tuple(
         sorted(name for name, of in sites.items() if len(of) >= LEAST_SITES and name not in EXTRACTED)
