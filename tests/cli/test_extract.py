@@ -12,8 +12,9 @@ import pytest
 
 from tests.servers import Page, Served, serve
 from wayhound.app.fact_review import correct_fact, mark_value, marked_page, merge_entities, split_entity
+from wayhound.app.fact_search import PATIENCE, FactSearch, Wanted, parse_wanted
 from wayhound.app.fact_tables import fact_rows
-from wayhound.app.facts import PATIENCE, FactSearch, Wanted, build_graph, extract_facts, parse_wanted
+from wayhound.app.facts import build_graph, extract_facts
 from wayhound.cli import run
 from wayhound.errors import UsageError
 from wayhound.fetched import Fetched
@@ -363,7 +364,9 @@ def test_relationships_between_firms_and_people_are_a_table_with_their_sources(t
     assert run(["extract", "person", "--relationships", "-w", folder, "--format", "vcf"]) == 2
 
 
-def test_relationships_of_a_run_are_those_of_its_sites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_relationships_of_a_run_are_those_of_its_sites(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def person(name: str, firm: str) -> str:
         data = {"@type": "Person", "name": name, "worksFor": {"@type": "Organization", "name": firm}}
         return f"<title>{name}</title><h1>{name}</h1><script type='application/ld+json'>{json.dumps(data)}</script>"

@@ -12,7 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from wayhound.app.fact_agenda import COSTLY_BATCH, Plan, Stopped, body_reader
-from wayhound.app.facts import Wanted, extract_facts, fact_kinds, pages_to_read, read_archived
+from wayhound.app.fact_search import Wanted, fact_kinds
+from wayhound.app.fact_sites import read_archived
+from wayhound.app.facts import extract_facts, pages_to_read
 from wayhound.app.forage_worker import make_fetcher, make_renderer
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.reader import DocumentReader

@@ -175,7 +175,7 @@ def _render_memories(
 
 
 def fact_search(workspace: Workspace, wanted: str) -> Callable[[], SiteFacts]:
-    from wayhound.app.facts import FactSearch, parse_wanted  # noqa: PLC0415 - most forages extract nothing
+    from wayhound.app.fact_search import FactSearch, parse_wanted  # noqa: PLC0415 - most forages extract nothing
 
     parsed = parse_wanted(workspace, wanted)
     return lambda: FactSearch(parsed)

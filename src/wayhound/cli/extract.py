@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from wayhound.app.fact_agenda import Plan, extract_by_worth, parse_workload, read_endorsed
 from wayhound.app.fact_extractors import Budget, extract_at_cost, extractor_names
+from wayhound.app.fact_search import CONTACT, Wanted, parse_wanted
 from wayhound.app.fact_tables import (
     FACT_FORMATS,
     fact_rows,
@@ -23,7 +24,7 @@ from wayhound.app.fact_tables import (
     write_relationships,
     write_wide,
 )
-from wayhound.app.facts import CONTACT, Wanted, extract_facts, parse_wanted
+from wayhound.app.facts import extract_facts
 from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
 from wayhound.cli.language import Command, cluster_option, out_option, run_option, workspace_option

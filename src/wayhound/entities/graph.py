@@ -74,8 +74,8 @@ class Entity:
 class EntityRelation:
     """e1.L = a or L(e1, e2): an entity, a label, and the claim that states it, with its value and its source.
 
-    `description` is the key of the one that the claim is part of. `target` is the kind and the id of the other entity, if
-    the value is the name of one that is known.
+    `description` is the key of the one with the claim. `target` is the kind and the id of the other entity, if the
+    value is the name of one that is known.
     """
 
     entity: int

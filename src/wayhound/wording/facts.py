@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wayhound.app.fact_extractors import CostlyExtraction
+from wayhound.app.fact_search import Wanted
 from wayhound.app.fact_tables import FactRow, WideRow
-from wayhound.app.facts import ExtractedFacts, Wanted
+from wayhound.app.facts import ExtractedFacts
 from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count
 
