@@ -168,10 +168,11 @@ class Relevance:
         """Take one step of AdaGrad: rare features learn fast, frequent ones settle."""
         gradient = relevant - self.probability(features)
         self._bias += 0.02 * gradient
+        step, square = self._rate * gradient / math.sqrt(len(features) or 1), gradient * gradient
+        weights, squares = self._weights, self._squares
         for name in features:
-            squares = self._squares[name] = self._squares.get(name, 1e-3) + gradient * gradient
-            step = self._rate * gradient / math.sqrt(squares)
-            self._weights[name] = self._weights.get(name, 0.0) + step / math.sqrt(len(features))
+            sum_of_squares = squares[name] = squares.get(name, 1e-3) + square
+            weights[name] = weights.get(name, 0.0) + step / math.sqrt(sum_of_squares)
 
 
 class HostSuccess:

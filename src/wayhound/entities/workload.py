@@ -34,6 +34,11 @@ def query_words(text: str) -> tuple[str, ...]:
     return tuple([word for word in words if word not in _STOP] or words)
 
 
+@lru_cache(maxsize=200_000)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(query_words(text))
+
+
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
     """A query with how often it was asked; the same query asked by many counts as often (a multiset)."""
@@ -146,7 +151,7 @@ def guess_kind(text: str, types: Sequence[str]) -> QueryKind:
 
 def value_words(values: Values) -> frozenset[str]:
     """Return all words of an entity's values."""
-    return frozenset(word for texts in values.values() for text in texts for word in query_words(text))
+    return frozenset().union(*(_word_set(text) for texts in values.values() for text in texts))
 
 
 def matches(query: AskedQuery, values: Values, needed: frozenset[str], words: frozenset[str]) -> bool:
@@ -159,17 +164,17 @@ def matches(query: AskedQuery, values: Values, needed: frozenset[str], words: fr
         return False
     if query.kind == "category":
         return True
-    asked = frozenset(query.words)
-    return any(frozenset(query_words(name)) <= asked for name in values.get("name", ()))
+    asked = _word_set(query.text)
+    return any(_word_set(name) <= asked for name in values.get("name", ()))
 
 
 def entity_value(values: Values, query: AskedQuery, beta: float = 2.0, c: float = 1.0) -> float:
     """Return the value of a matching entity for a query (Eq. 2 and 3): values that the query names do not count."""
-    asked = frozenset(query.words)
+    asked = _word_set(query.text)
     total = 0.0
     for texts in values.values():
-        new = sum(not frozenset(query_words(text)) <= asked for text in texts)
-        total += c * sum(beta ** (1 - k) for k in range(1, new + 1))
+        new = len([text for text in texts if not _word_set(text) <= asked])
+        total += c * (1 - beta**-new) / (1 - 1 / beta)  # the sum of β^(1-k) for k from 1 to new
     return total
 
 
