@@ -107,6 +107,17 @@ def test_a_source_that_others_contradict_loses_reliability() -> None:
     assert reliability["wrong"] < reliability["good"]
 
 
+def test_several_values_of_one_source_do_not_count_against_it() -> None:
+    graph = ConsensusGraph(KINDS["organisation"])
+    emails = tuple(
+        Claim("email", f"{name}@acme.example", 0.9, source="acme") for name in ("info", "sales", "jobs")
+    )
+    entity = graph.add(Description("acme", (Claim("name", "Acme", 0.9, source="acme"), *emails)))
+    graph.add(described("other", name="Blum", source="blum"))
+    few = graph.consensus(entity, graph.learn_reliability())["name"][0].probability
+    assert few == graph.consensus(entity)["name"][0].probability
+
+
 def test_relationships_have_a_source_and_may_lead_to_an_entity_of_another_kind() -> None:
     firms, people = ConsensusGraph(KINDS["organisation"]), ConsensusGraph(KINDS["person"])
     acme = firms.add(described("acme", name="Acme Ltd", phone="+12125551234", part_of="Mega Corp"))

@@ -291,9 +291,10 @@ class ConsensusGraph:
         for _ in range(rounds):
             sums: dict[str, list[float]] = defaultdict(lambda: [strength * prior, strength])
             for entity in self.entities:
-                for values in self.consensus(entity, reliability).values():
-                    if len(values) == 1 and len({claim.source for claim in values[0].claims}) < 2:
-                        continue  # nobody agrees or disagrees
+                for name, values in self.consensus(entity, reliability).items():
+                    sources = {claim.source for value in values for claim in value.claims}
+                    if len(sources) < 2 and (len(values) == 1 or self.kind.field(name).many):
+                        continue  # nobody agrees or disagrees: two e-mails of one site are no contradiction
                     for value in values:
                         for claim in value.claims:
                             sums[claim.source][0] += value.probability

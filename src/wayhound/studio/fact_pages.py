@@ -41,7 +41,7 @@ class ShownRow:
 class FactView:
     chosen: str
     kinds: tuple[str, ...]
-    fields: tuple[str, ...]
+    columns: tuple[str, ...]  # the names of the fields, for people
     rows: tuple[ShownRow, ...]
     paging: Paging
     job: Job | None
@@ -75,7 +75,7 @@ def fact_view(workspace: Workspace, chosen: str, page: int) -> FactView:
     return FactView(
         chosen=chosen,
         kinds=(CONTACT, *sorted(fact_kinds(workspace))),
-        fields=fields,
+        columns=tuple(wanted.kind.field(name).shown for name in fields),
         rows=shown,
         paging=paging,
         job=workspace.stores.jobs.last("facts"),
