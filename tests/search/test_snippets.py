@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,3 +91,17 @@ def test_the_page_with_most_of_the_words_is_quoted_with_or_without_accents() -> 
     assert best_page(pages, ["vole", "mole"]) == 2
     assert best_page(pages, ["godel"]) == 1
     assert best_page(pages, ["tiger"]) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "marked"),
+    [
+        ("a", "A banana, a data-a: (a) 'a' area.", ["A", "a", "a", "a", "a"]),
+        ("of", "often of, off; the roof of_it, OF.", ["of", "of", "OF"]),
+        ("in", "in-in inn éin in’ in", ["in", "in", "in", "in"]),
+    ],
+)
+def test_short_words_are_marked_where_they_stand_alone(word: str, text: str, marked: list[str]) -> None:
+    pieces = highlight(text, Highlighter(frozenset({word})))
+    assert [piece.text for piece in pieces if piece.marked] == marked
+    assert "".join(piece.text for piece in pieces) == text

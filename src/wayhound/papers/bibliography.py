@@ -115,7 +115,7 @@ def _bibtex_entry(record: Record, key: str) -> str:
     fields |= {venue: text, "pages": _DASHES.sub("--", _pages(record)), "year": year_of(record)}
     written = {"author": " and ".join(map(_bibtex_name, _authors(record)))}
     fields["keywords"] = ", ".join(_keywords(record))
-    written |= {name: _tex(name, text) for name, text in fields.items()}
+    written |= {name: _tex(name, text) for name, text in fields.items() if text}
     lines = [f"  {name} = {{{text}}},\n" for name, text in written.items() if text]
     return f"@{_ENTRY_TYPES[entry_kind(record)][0]}{{{key},\n{''.join(lines)}}}\n"
 

@@ -26,7 +26,7 @@ from wayhound.portal.record_pages import record_routes
 from wayhound.portal.search_pages import search_routes
 from wayhound.portal.submit_pages import submit_routes
 from wayhound.portal.topic_pages import topic_routes
-from wayhound.web.app import WebSettings, make_app
+from wayhound.web.app import GuardedApp, WebSettings, make_app
 from wayhound.web.guards import Buckets
 
 ABOUT = "Search, browse and cite what was found. Every page is available as JSON."
@@ -81,7 +81,7 @@ class CountedPages:
 
 def make_portal(
     folder: Path | WorkspaceAccess, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
-) -> FastAPI:
+) -> GuardedApp:
     """Return an application over the workspace in `folder`; it reads the index there and updates nothing.
 
     Processes that share `buckets` count the requests of a visitor together.
@@ -110,8 +110,7 @@ def make_portal(
     limits = replace(web, open_types=OPEN_TYPES)
     app = make_app(settings.name, ABOUT, portal.pages, limits, lifespan, buckets, find_page=portal.known_page)
     if counts:
-        # around all other middleware, so that pages made before are counted too
-        app.add_middleware(CountedPages, counts=counts)
+        app.outermost = CountedPages(app.outermost, counts)  # so that pages made before are counted too
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app

@@ -27,6 +27,7 @@ from wayhound.web.guards import Buckets, RateLimiter
 from wayhound.web.pages import Pages, RenderedPage, WebError, json_answer, rendered_json
 
 SITE_NAME = "Wayhound"
+MOST_ORIGINS = 100  # that are remembered
 MOST_NAMED = 8  # people of a record in a list
 SURE, LIKELY = 0.9, 0.6
 MAX_LOGGED_CHARS, MAX_LOG_BYTES = 200, 100_000_000
@@ -79,6 +80,7 @@ class Portal:
     """For the first part of a path, what makes a page that takes a few milliseconds, if the address is a plain one."""
 
     submitting: RateLimiter = field(init=False)
+    _base_urls: dict[tuple[str, bytes, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         hourly = self.settings.submissions_per_hour
@@ -87,6 +89,16 @@ class Portal:
     def base_url(self, request: Request) -> str:
         """Return the origin of absolute addresses: the operator's public URL, or that of the request."""
         return self.settings.public_url.rstrip("/") or str(request.base_url).rstrip("/")
+
+    def base_url_of(self, scope: Scope) -> str:
+        """Return the same for a request as the server passes it on; making a URL of it takes 0.04 ms."""
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+        origin = scope["scheme"], host, scope.get("root_path", "")
+        if origin not in self._base_urls:
+            if len(self._base_urls) >= MOST_ORIGINS:
+                self._base_urls.clear()
+            self._base_urls[origin] = self.base_url(Request(scope))
+        return self._base_urls[origin]
 
     def log_query(self, query: str) -> None:
         """Keep the day and the words of a query, and nothing of who asked it, if the operator wants that."""
@@ -147,11 +159,17 @@ def _milliseconds(value: float) -> str:
 
 
 def iso_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.fromtimestamp(int(seconds // 1), UTC).isoformat()[:19]}Z"  # a third of the time of `strftime`
 
 
 def day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%-d %B %Y")
+    return _day(seconds // 86_400)
+
+
+@lru_cache(maxsize=1_000)
+def _day(number: float) -> str:
+    """Return the day of a number since 1970."""
+    return datetime.fromtimestamp(86_400 * number, UTC).strftime("%-d %B %Y")
 
 
 def readable(text: str) -> str:

@@ -481,7 +481,7 @@ def record_routes(portal: Portal) -> APIRouter:
     def quick_page(scope: Scope) -> PageMaker | None:
         kind, _, key = scope["path"].removeprefix("/records/").partition("/")
         is_plain = kind == _QUICK_KIND and not scope["query_string"] and "/" not in key and "." not in key
-        return page_of(kind, key, portal.base_url(Request(scope))) if is_plain else None
+        return page_of(kind, key, portal.base_url_of(scope)) if is_plain else None
 
     portal.quick["records"] = quick_page
 

@@ -81,12 +81,22 @@ def _class_counts(
     """Return the most frequent types and topics, which are counted together."""
     types: dict[str, int] = {}
     topics: dict[str, int] = {}
+    values_of = snapshot.class_values
     for bucket in buckets:
-        number, (kind, *above) = bucket["doc_count"], snapshot.class_values(int(bucket["key"]))
+        number = bucket["doc_count"]
+        kind, above = values_of(bucket["key"])
         types[kind] = types.get(kind, 0) + number
         for topic in above:
             topics[topic] = topics.get(topic, 0) + number
-    return {"type": _sorted(types.items())[:count], "topic": _sorted(topics.items())[:count]}
+    return {"type": _sorted(types.items())[:count], "topic": _most_frequent(topics, count)}
+
+
+def _most_frequent(numbers: dict[str, int], count: int) -> list[tuple[str, int]]:
+    """Return the same as `_sorted`, cut to `count`: only those that may be among them are sorted by name."""
+    if len(numbers) > count:
+        least = sorted(numbers.values(), reverse=True)[count - 1]
+        return _sorted(entry for entry in numbers.items() if entry[1] >= least)[:count]
+    return _sorted(numbers.items())
 
 
 def _sorted(counted: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -215,7 +215,9 @@ class IndexSnapshot:
     stamp: Stamp
     _frequencies: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     _rarities: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
-    _classes: dict[int, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _classes: dict[float, tuple[str, tuple[str, ...]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def rarities(self, words: Iterable[str]) -> list[float]:
         """Return the inverse document frequency of each word, 0 for one that no other document has.
@@ -254,11 +256,12 @@ class IndexSnapshot:
     def facet_values(self) -> FacetValues:
         return FacetValues(self.build / FACET_VALUES)
 
-    def class_values(self, code: int) -> tuple[str, ...]:
+    def class_values(self, code: float) -> tuple[str, tuple[str, ...]]:
         """Return the type and the topics that a class stands for; they are remembered, since all queries share them."""
         values = self._classes.get(code)
         if values is None:
-            values = tuple(value[1:] for value in self.facet_values[code].split(CLASS_SEPARATOR))
+            kind, *topics = (value[1:] for value in self.facet_values[int(code)].split(CLASS_SEPARATOR))
+            values = kind, tuple(topics)
             if len(self._classes) < MAX_FACET_VALUES:
                 self._classes[code] = values
         return values

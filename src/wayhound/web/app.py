@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wayhound import __version__
 from wayhound.errors import UsageError
@@ -60,16 +60,30 @@ class WebSettings:
     most_body_bytes: int = MOST_BODY_BYTES
 
 
+class GuardedApp(FastAPI):
+    """An application behind `outermost`, which is asked before FastAPI's own layers: these cost a page 0.05 ms."""
+
+    outermost: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self
+        await self.outermost(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer by a route, or by an error page."""
+        await super().__call__(scope, receive, send)
+
+
 def make_app(
     title: str, about: str, pages: Pages, settings: WebSettings, lifespan: Lifespan,
     buckets: Buckets | None = None, find_page: Callable[[Scope], RenderedPage | None] | None = None,
-) -> FastAPI:  # fmt: skip
+) -> GuardedApp:  # fmt: skip
     """Return an application without routes of its own; its OpenAPI description is at `/openapi.json`.
 
     Processes that share `buckets` count the requests of a client together. What `find_page` returns for a request is
     sent without looking for a route.
     """
-    app = FastAPI(
+    app = GuardedApp(
         title=title,
         description=about,
         version=__version__,
@@ -84,8 +98,8 @@ def make_app(
     rate, limiter = settings.requests_per_second, None
     if rate:
         limiter = RateLimiter(rate, settings.burst, buckets=buckets)
-    app.add_middleware(
-        Gate,
+    app.outermost = Gate(
+        app.answer,
         hosts=settings.hosts,
         most_body_bytes=settings.most_body_bytes,
         open_types=settings.open_types,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import logging
 import mmap
 import os
 import resource
@@ -44,6 +45,8 @@ from wayhound.web.pages import (
     WebError,
     error_response,
 )
+
+log = logging.getLogger("wayhound.serve")
 
 PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -119,7 +122,7 @@ class Gate:
             scope = {**scope, "method": "GET"}  # the server omits the body
         refusal = self._refusal(scope)
         find_page = self._find_page if refusal is None and scope["method"] == "GET" else None
-        if find_page and (page := find_page(scope)):
+        if find_page and (page := _found(find_page, scope)):
             await self._send_page(page, scope, send)
             return
         answer = error_response(scope, refusal) if refusal else self._app
@@ -163,6 +166,15 @@ class Gate:
             return BadRequest("This form was sent from another site. Please open it here and send it again.")
         length = headers.get("content-length", "0")
         return TooMuch() if length.isdecimal() and int(length) > self._most_body_bytes else None
+
+
+def _found(find_page: Callable[[Scope], RenderedPage | None], scope: Scope) -> RenderedPage | None:
+    """Return the page that was found; None after an unexpected error, so that the route tells the visitor of it."""
+    try:
+        return find_page(scope)
+    except Exception:
+        log.exception("%s could not be made at once", scope["path"])
+        return None
 
 
 def _header(scope: Scope, name: bytes) -> bytes:
