@@ -36,6 +36,9 @@ from wayhound.workspace import DATABASE_NAME, Workspace
 SITES, PAGES, BUDGET = 4, 400, 150
 LEASE_SECONDS = 2.0
 KILLS_A_FORAGE, PAUSES_A_FORAGE = 40, 6  # by then most of the budget is spent
+"""Half as many kills if there are pauses."""
+
+SLOW_ANSWER = 0.2  # seconds
 DEADLINE = 600.0
 
 
@@ -125,22 +128,22 @@ def forage_with_faults(folder: Path, web: Web, faults: Faults, chance: Random) -
     settings.write_text(
         re.sub(r"(?m)^#?\s*lease_seconds = .*$", f"lease_seconds = {LEASE_SECONDS}", settings.read_text())
     )
-    kills, pauses = min(KILLS_A_FORAGE, faults.kills_left), min(PAUSES_A_FORAGE, faults.pauses_left)
+    pauses = min(PAUSES_A_FORAGE, faults.pauses_left)
+    kills = min(KILLS_A_FORAGE // 2 if pauses else KILLS_A_FORAGE, faults.kills_left)
     workers = 2 if pauses else 1
     while True:
         process = _start(folder, web, workers)
         wanted = sum(web.requests.values()) + chance.randint(0, 12)
         _wait_for_requests(web, wanted, process)
-        if kills and process.poll() is None:
+        if (kills or pauses) and process.poll() is None:
+            if chance.random() * (kills + pauses) < pauses:
+                pauses -= 1
+                is_made = _pause(process, folder / DATABASE_NAME, web, chance)
+                faults.pauses, faults.pauses_left = faults.pauses + is_made, faults.pauses_left - is_made
             time.sleep(chance.random() * 0.05)
             os.killpg(process.pid, signal.SIGKILL)
-            kills, faults.kills_left, faults.kills = kills - 1, faults.kills_left - 1, faults.kills + 1
-        elif pauses and process.poll() is None:
-            pauses -= 1
-            is_made = _pause(process, folder / DATABASE_NAME, chance)
-            faults.pauses, faults.pauses_left = faults.pauses + is_made, faults.pauses_left - is_made
-            os.killpg(process.pid, signal.SIGKILL)  # so that the next pause is in a forage that goes on
-            faults.kills, faults.kills_left = faults.kills + 1, max(0, faults.kills_left - 1)
+            kills, faults.kills_left = max(0, kills - 1), max(0, faults.kills_left - 1)
+            faults.kills += 1
         _, said = process.communicate(timeout=DEADLINE)
         if process.returncode != -signal.SIGKILL:
             if process.returncode:
@@ -160,14 +163,18 @@ def _start(folder: Path, web: Web, workers: int) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _pause(process: subprocess.Popen[bytes], database: Path, chance: Random) -> bool:
-    """Stop one worker until its leases have expired. Return False if there is none."""
+def _pause(process: subprocess.Popen[bytes], database: Path, web: Web, chance: Random) -> bool:
+    """Stop one worker until its leases have expired, and let it act again. Return False if there is none."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     workers = [int(pid) for pid in children if b"forage-worker" in _command(pid)]
     if not workers or not _stop_between_writes(worker := chance.choice(workers), database):
         return False
+    # Slow answers keep the other worker from ending the forage meanwhile.
+    usual, web.delay_seconds = web.delay_seconds, SLOW_ANSWER
     time.sleep(LEASE_SECONDS * 2.5)
+    web.delay_seconds = usual
     os.kill(worker, signal.SIGCONT)
+    _wait_for_requests(web, sum(web.requests.values()) + chance.randint(0, 12), process)
     return True
 
 

@@ -1,32 +1,42 @@
 """Mutants of the code that guards: one operator, constant or statement is changed, and the tests must notice.
 
-Each mutant is a copy of the package with one change, on which the tests of its module run in a process of their own. A
-mutant that no test kills is listed with its line; `SURVIVORS` has those that are known, with the reason. With `--resume
-FILE` the mutants that an earlier run of the same code tried are not tried again.
+Each mutant is a copy of the package with one change, on which the tests of its module run in a process of their own: a
+fork of this one, which has imported the libraries. A mutant that no test kills is listed with its line; `SURVIVORS` has
+those that are known, with the reason. With `--resume FILE` the mutants that an earlier run of the same code tried
+are not tried again.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import compileall
 import copy
+import importlib.util
 import json
 import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from random import Random
+
+import pytest
 
 from bench.report import Bar, Report, add_output_options, add_resume_options, finish
 
 LEAST_KILLED = 0.90
+_LOOK_SECONDS = 0.02
+_LIBRARIES = "aiohttp fastapi httpx hypothesis jinja2 numpy scipy.sparse tantivy uvicorn".split()
+"""What most tests import, and takes longer than the tests that kill a mutant."""
+
 ROOT = Path(__file__).parents[1]
 
 TARGETS = {
@@ -189,40 +199,80 @@ class Laboratory:
 
     def __post_init__(self) -> None:
         shutil.copytree(ROOT / "src", self.folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        compileall.compile_dir(
+            self.folder / "src", quiet=1, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH
+        )
+        for library in _LIBRARIES:
+            importlib.import_module(library)
 
     def is_killed(self, mutant: Mutant, seconds: int) -> bool:
         path = self.folder / "src" / "wayhound" / mutant.module
         original = path.read_text()
         path.write_text(mutant.source)
+        bytecode = Path(importlib.util.cache_from_source(str(path)))
+        kept = bytecode.read_bytes()
+        bytecode.unlink()
         try:
             return self.run(mutant.module, seconds) != 0
         finally:
             path.write_text(original)
+            bytecode.write_bytes(kept)
 
     def run(self, module: str, seconds: int, *, writes_bytecode: bool = False) -> int | None:
         """Run the tests of a module with so many seconds of CPU time, and ten times as many to wait.
 
         Return their exit code; None if they waited too long. A mutant that loops for ever is killed by either limit.
-        Bytecode of the unchanged modules is written once. That of a mutant would be read again for the next one.
+        Bytecode of the tests is written once. That of a mutant would be read again for the next one.
         """
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis", "-n", "0"]
-        environment = {
-            **os.environ,
-            "PYTHONPATH": f"{self.folder / 'src'}{os.pathsep}{ROOT}",
-            "PYTHONDONTWRITEBYTECODE": "" if writes_bytecode else "1",
-        }
-        process = subprocess.Popen(
-            # what differs between databases is in other modules
-            [sys.executable, "-m", "pytest", *options, "-m", "not browser", "-k", "not postgres", *TARGETS[module]],
-            cwd=ROOT, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
-        try:
-            return process.wait(10 * seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return None
+        child = os.fork()  # the libraries that tests need are imported once, here
+        if child == 0:
+            try:
+                self._become_tests(module, seconds, "" if writes_bytecode else "1")
+            finally:
+                os._exit(2)
+        end = time.monotonic() + 10 * seconds
+        while time.monotonic() < end:
+            pid, status = os.waitpid(child, os.WNOHANG)
+            if pid:
+                _kill_group(child)  # processes that a killed test left behind
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(_LOOK_SECONDS)
+        _kill_group(child)
+        os.waitpid(child, 0)
+        return None
+
+    def _become_tests(self, module: str, seconds: int, without_bytecode: str) -> None:
+        """Run the tests in this process and end it; those that killed the mutant before come first."""
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nowhere, number)
+        sys.dont_write_bytecode = bool(without_bytecode)
+        os.environ["PYTHONDONTWRITEBYTECODE"] = without_bytecode
+        os.environ["PYTHONPATH"] = f"{self.folder / 'src'}{os.pathsep}{ROOT}"
+        sys.path.insert(0, str(self.folder / "src"))
+        os.chdir(ROOT)
+        options = [
+            "-x",
+            "-q",
+            "--ff",
+            "-o",
+            f"cache_dir={self.folder / 'cache'}",
+            "-p",
+            "no:schemathesis",
+            "-n",
+            "0",
+        ]
+        options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # libraries that were imported before
+        # what differs between databases is in other modules
+        chosen = ["-m", "not browser", "-k", "not postgres"]
+        os._exit(pytest.main([*options, *chosen, *TARGETS[module]]))
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def main() -> int:
