@@ -88,6 +88,7 @@ class Installation:
 
     def run(self, seconds: float) -> None:
         """Run everything for some time, with faults; then let the forage end and stop the rest."""
+        self._set_clock(0.0)
         threads = [threading.Thread(target=self._keep_running, args=(name,)) for name in self.commands()]
         for thread in threads:
             thread.start()
@@ -133,8 +134,6 @@ class Installation:
     def _environment(self) -> dict[str, str]:
         if self.faketime is None:
             return {**os.environ}
-        if not self._clock.exists():
-            self._set_clock(0.0)
         return {
             **os.environ,
             "LD_PRELOAD": str(self.faketime),

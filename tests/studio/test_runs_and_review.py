@@ -240,7 +240,7 @@ def visits(folder: Path, start: str) -> list[str]:
 
 
 def wait_for_pages(folder: Path, start: str, wanted: int) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while len(visits(folder, start)) < wanted:
         assert time.monotonic() < end, "nothing was fetched"
         time.sleep(0.1)
