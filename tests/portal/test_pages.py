@@ -6,7 +6,7 @@ import asyncio
 import re
 import struct
 import zlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,10 +21,20 @@ from wayhound.app.index import build, catch_up
 from wayhound.citations.citation import Citation
 from wayhound.portal.addresses import to_key
 from wayhound.portal.citations import citation_map_of
-from wayhound.portal.library import PAGE_CACHE_BYTES, Library, Readers, SharedCache, WorkspaceAccess
+from wayhound.portal.library import (
+    PAGE_CACHE_BYTES,
+    Library,
+    PageMaker,
+    Readers,
+    SharedCache,
+    WorkspaceAccess,
+)
 from wayhound.portal.originals import MOST_WAITING, ImageQueue
+from wayhound.portal.portal import Portal, PortalSettings, make_pages
+from wayhound.portal.topic_pages import first_pages
 from wayhound.record import Record, Value
 from wayhound.store.papers import StoredCitation
+from wayhound.web.guards import Buckets
 from wayhound.web.pages import Busy, RenderedPage
 from wayhound.workspace import Workspace
 
@@ -488,3 +498,33 @@ def test_pages_of_topics_stay_while_more_searches_are_made_than_can_be_kept(own_
         readers.close()
     assert made.count("/topics") == 1
     assert made.count("/searchq=0") == 2
+
+
+def test_the_first_pages_of_topics_are_made_before_they_are_asked_for(own_collection: Path) -> None:
+    made: list[str] = []
+
+    async def prepared_and_visited() -> list[bytes]:
+        readers = Readers(WorkspaceAccess(own_collection), 1)
+        settings = PortalSettings("Harbour papers")
+        portal = Portal(settings, readers, readers, readers, make_pages(settings), Buckets())
+
+        def first(library: Library) -> Iterator[tuple[str, str, PageMaker]]:
+            for path, query, make in first_pages(portal, library):
+                made.append(f"{path}?{query}".rstrip("?"))
+                yield path, query, make
+
+        try:
+            await readers.prepare(first)
+            known = [visit(readers, *address.partition("?")[::2]) for address in made]
+            return [page.body for page in known if page]
+        finally:
+            readers.close()
+
+    def visit(readers: Readers, path: str, query: str) -> RenderedPage | None:
+        scope = {"path": path, "query_string": query.encode(), "scheme": "http", "headers": []}
+        return readers.known_page(scope)
+
+    bodies = asyncio.run(prepared_and_visited())
+    with serve_portal(own_collection) as portal:
+        assert [portal.get(address).body for address in made] == bodies
+    assert {"/topics", "/topics?sort=hub", "/topics?page=2"} <= set(made)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wayhound.app.visitors import VisitorCounts
+from wayhound.errors import WayhoundError
 from wayhound.portal.citations import map_routes
 from wayhound.portal.discovery import discovery_routes, feed_routes, list_routes
 from wayhound.portal.exports import export_routes
@@ -25,13 +27,18 @@ from wayhound.portal.portal import Portal, PortalSettings, make_pages
 from wayhound.portal.record_pages import record_routes
 from wayhound.portal.search_pages import search_routes
 from wayhound.portal.submit_pages import submit_routes
-from wayhound.portal.topic_pages import topic_routes
+from wayhound.portal.topic_pages import first_pages, topic_routes
 from wayhound.web.app import GuardedApp, WebSettings, make_app
 from wayhound.web.guards import Buckets
 
 ABOUT = "Search, browse and cite what was found. Every page is available as JSON."
 GARBAGE_THRESHOLD = 20_000
 """Objects after which garbage is searched for: a page is made of some thousand, and leaves nearly none."""
+
+REST_SECONDS = 30.0
+"""Seconds without a commit after which pages are prepared; an index that grows would make them useless at once."""
+
+PAUSE_SECONDS = 0.01  # between two of them, for the visitors
 
 OPEN_TYPES = (
     "application/json",
@@ -79,6 +86,22 @@ class CountedPages:
         await self._app(scope, receive, counted if is_page else send)
 
 
+async def _keep_prepared(portal: Portal) -> None:
+    """Make the first pages of topics anew after the index has changed, and then rested."""
+    prepared = seen = portal.readers.index.stamp
+    while True:
+        await asyncio.sleep(REST_SECONDS)
+        before, seen = seen, portal.readers.index.stamp
+        if before == seen != prepared:
+            await _prepare(portal, PAUSE_SECONDS)
+            prepared = seen
+
+
+async def _prepare(portal: Portal, pause_seconds: float = 0.0) -> None:
+    with suppress(WayhoundError):  # a page that is asked for tells what is wrong
+        await portal.readers.prepare(partial(first_pages, portal), pause_seconds)
+
+
 def make_portal(
     folder: Path | WorkspaceAccess, settings: PortalSettings, web: WebSettings, buckets: Buckets | None = None
 ) -> GuardedApp:
@@ -97,11 +120,14 @@ def make_portal(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(readers.index.warm)
+        await _prepare(portal)
+        preparing = asyncio.create_task(_keep_prepared(portal))
         gc.freeze()  # modules and the index's words stay; searching them for garbage again and again costs time
         gc.set_threshold(GARBAGE_THRESHOLD)
         try:
             yield
         finally:
+            preparing.cancel()
             if counts:
                 counts.write()
             for pool in (readers, slow_readers, image_readers):

@@ -448,6 +448,23 @@ class Readers:
             return await self.read(find_or_make)
         return await self.run(lambda library: self._refreshed(library, find_or_make))
 
+    async def prepare(
+        self, pages_of: Callable[[Library], Iterable[tuple[str, str, PageMaker]]], rest_seconds: float = 0.0
+    ) -> None:
+        """Make pages of the collection before they are asked for, by path and query, with a rest after each."""
+
+        def make_all(library: Library) -> None:
+            version = self._version
+            for path, query, make in pages_of(library):
+                if self._version != version:
+                    return
+                key = path, query.encode()
+                if self._pages.get(key, version) is None:
+                    self._pages.put(key, version, make(library))
+                    time.sleep(rest_seconds)
+
+        await self.run(lambda library: self._refreshed(library, make_all))
+
     def _cache_for(self, scope: Scope) -> PageCache:
         is_passing = scope["path"].startswith(("/search", "/records/"))
         return self._passing_pages if is_passing else self._pages
@@ -455,15 +472,22 @@ class Readers:
     def _key(self, scope: Scope) -> object:
         """Return what a page is kept under. A page of a record is kept until any change of the database.
 
-        Each connection has numbers of its own for the changes of others, so only those of the event loop's compare.
+        It names its own origin, which no other page does. Each connection has numbers of its own for the changes of
+        others, so only those of the event loop's compare.
         """
-        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
-        address = scope["path"], scope["query_string"], scope["scheme"], host
+        address = scope["path"], scope["query_string"]
         if not scope["path"].startswith("/records/"):
             return address
         if not self._opens_here():
             return None
-        return address, self._run(lambda library: library.workspace.database.version()), self._local.stamp
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+        return (
+            address,
+            scope["scheme"],
+            host,
+            self._run(lambda library: library.workspace.database.version()),
+            self._local.stamp,
+        )
 
     def _refreshed(self, library: Library, query: Callable[[Library], Result]) -> Result:
         """Run a query after a look at the version of the index, the topic tree, and the kinds of records."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -114,6 +116,23 @@ def _plain_order(scope: Scope) -> tuple[str, int] | None:
     return (value, 1) if name == "sort" and value in SORTS else None if name else ("cited", 1)
 
 
+MOST_PREPARED = 500
+
+
+def first_pages(portal: Portal, library: Library) -> Iterator[tuple[str, str, PageMaker]]:
+    """Yield path, query and maker of the first pages of all topics: in each order, and the second of the usual one."""
+    nodes = list(library.topics().root.walk())
+    orders = {f"sort={sort}": (sort, 1) for sort in SORTS if sort != "cited"}
+    queries = {"": ("cited", 1), **orders, "page=2": ("cited", 2)}
+    addresses = ((node, query) for query in queries for node in nodes)
+    for node, query in islice(addresses, MOST_PREPARED):
+        yield node.url, query, _page_of(portal, node.slug, *queries[query])
+
+
+def _page_of(portal: Portal, slug: str, order: str, page: int) -> PageMaker:
+    return portal.page_maker("topic.html", lambda library: topic_view(library, slug, order, page, PAGE_SIZE))
+
+
 def topic_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["topics"])
 
@@ -126,7 +145,7 @@ def topic_routes(portal: Portal) -> APIRouter:
         slug, order = scope["path"].removeprefix("/topics").removeprefix("/"), _plain_order(scope)
         if order is None or "." in slug or not portal.readers.index.is_quick():
             return None
-        return portal.page_maker("topic.html", lambda library: topic_view(library, slug, *order, PAGE_SIZE))
+        return _page_of(portal, slug, *order)
 
     portal.quick["topics"] = quick_page
 
