@@ -98,9 +98,7 @@ class Installation:
             self._fault()
         self._stopping.set()
         for process in list(self._running.values()):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGCONT)
-                os.killpg(process.pid, signal.SIGINT)
+            _interrupt(process)
         for thread in threads:
             thread.join()
         self.web.is_lost = False
@@ -111,6 +109,8 @@ class Installation:
         while not self._stopping.is_set():
             process = self._start(name)
             self._running[name] = process
+            if self._stopping.is_set():  # since it was started
+                _interrupt(process)
             try:
                 process.wait(300 if name not in ("serve", "studio") else None)
             except subprocess.TimeoutExpired:
@@ -213,6 +213,12 @@ class Installation:
             raise SystemExit(
                 f"The last forage ended with code {done.returncode}: {done.stderr.decode()[-2000:]}"
             )
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGCONT)
+        os.killpg(process.pid, signal.SIGINT)
 
 
 def _fill_disk() -> None:
