@@ -63,6 +63,17 @@ TARGETS = {
 """Modules, and the tests that must notice a change: guard, robots, leases and budgets, CSRF, escaping, WARC."""
 
 SURVIVORS = {
+    ("net/guard.py", "drop call", "self._threads.shutdown(wait=False, cancel_futures=True)"): "frees threads at last",
+    ("net/guard.py", "flip", "self._threads.shutdown(wait=False, cancel_futures=True)"): "frees threads at last",
+    ("net/robots.py", "never", "if not task.cancelled():"): "saves a warning at the end",
+    ("net/robots.py", "drop not", "if not task.cancelled():"): "saves a warning at the end",
+    ("net/robots.py", "drop call", "task.exception()  # seen, even if all who waited were cancelled"): (
+        "saves a warning at the end"
+    ),
+    ("net/robots.py", "drop call", "task.cancel()"): "saves time at the end",
+    ("net/robots.py", "drop call", "await asyncio.gather(*pending, return_exceptions=True)"): (
+        "saves a warning at the end"
+    ),
     ("forage/frontier.py", "flip", "taken: bool = False"): "`requeue` sets it for every link",
     ("forage/frontier.py", "return None", "return self.order < other.order"): "two entries of one link are alike",
     ("forage/frontier.py", "compare", "return self.order < other.order"): "two entries of one link are alike",

@@ -186,15 +186,16 @@ def test_what_a_lookup_yields_is_checked_before_it_is_connected_to(name: str) ->
 
 
 def test_a_public_address_passes_the_resolver_as_it_is() -> None:
-    async def resolve() -> list[tuple[int, str, int]]:
+    async def resolve() -> list[tuple[int, str, int, int]]:
         resolver = GuardedResolver(Guard())
         try:
             found = await resolver.resolve("93.184.216.34", 443)
         finally:
             await resolver.close()
-        return [(one["family"], one["host"], one["port"]) for one in found]
+        return [(one["family"], one["host"], one["port"], one["flags"]) for one in found]
 
-    assert asyncio.run(resolve()) == [(socket.AF_INET, "93.184.216.34", 443)]
+    numbers_alone = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV  # what was checked is not looked up again
+    assert asyncio.run(resolve()) == [(socket.AF_INET, "93.184.216.34", 443, numbers_alone)]
 
 
 def test_aiohttp_connects_to_nothing_that_the_resolver_refuses() -> None:

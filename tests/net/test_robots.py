@@ -373,6 +373,30 @@ def test_groups_are_told_apart_as_the_standard_says() -> None:
     ]
 
 
+def test_rules_before_any_name_are_nobodys() -> None:
+    assert list(rules_for("wayhound", "Disallow: /a\nUser-agent: *\nDisallow: /b")) == [
+        "User-agent: *",
+        "Disallow: /b",
+    ]
+
+
+def test_sitemaps_are_named_on_any_line_in_any_case_and_each_once() -> None:
+    host = Host()
+    host.says(
+        "User-agent: *\nSITEMAP: https://a.example/1.xml\n  sitemap:/2.xml\nSitemap: /2.xml\n# Sitemap: /no.xml"
+    )
+    assert host.policy().sitemaps == ("https://a.example/1.xml", "/2.xml")
+
+
+def test_a_robots_txt_as_large_as_the_limit_may_be_cut_so_its_last_line_is_left_out() -> None:
+    host, start, last = Host(), "User-agent: *\nDisallow: /open\n", "\nDisallow: /shut"
+    host.says(start + "#" * (MAX_ROBOTS_BYTES - len(start) - len(last)) + last)
+    assert host.forbids() is None
+    host.says(start + "#" * (MAX_ROBOTS_BYTES - len(start) - len(last) - 1) + last)
+    host.now = 24 * 3600
+    assert host.forbids() == "robots"
+
+
 LINES = st.sampled_from(
     [
         "User-agent: *",
