@@ -66,6 +66,7 @@ _NO_PAPER = re.compile(
     r"\\documentclass[^{]*\{[^}]*(?:thes|beamer|letter|exam|cv|book|report|slides|poster|leaflet|patent|schul|sem)",
     re.IGNORECASE,
 )
+_INCLUDED = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]{1,100})\}")
 _VERBATIM = re.compile(r"\\verb\*?([^\sA-Za-z*]).*?\1")
 _SWITCHES = frozenset(
     "bf it em tt sf sc rm sl large Large LARGE huge Huge small footnotesize normalsize bfseries itshape slshape "
@@ -73,6 +74,16 @@ _SWITCHES = frozenset(
     "break quad qquad hfill unskip ignorespaces sloppy raggedright boldmath null space leavevmode smallskip medskip "
     "bigskip hyp textendash textemdash".split()
 )  # commands that print nothing of their own
+_FONTS = frozenset(
+    "emph textit textbf textsc texttt textsf textrm textsl textup textmd textnormal url href path newblock BibUrl "
+    "natexlab bibinfo bibnamefont bibfnamefont citenamefont bibfield doi mbox hbox mathrm mathit mathbf log and rm "
+    "penalty relax begin end enquote textquoteleft textquoteright ldots dots dag textendash urlstyle penalty0".split()
+)  # commands that print their arguments
+_LISTS = re.compile(r"\\(?:bibliography|printbibliography)(?![A-Za-z])|\\begin\{thebibliography\}")
+_MOST_UNSURE = 0.1  # of the entries of a list
+_SHOWN = re.compile(
+    r"\\begin\{(verbatim\*?|Verbatim|lstlisting|LTXexample|minted|filecontents\*?)\}.*?\\end\{\1\}", re.DOTALL
+)  # examples of sources
 _UNKNOWN = re.compile(r"\\([A-Za-z@]+)(?!\s*[\[{A-Za-z@])")
 _CITATION = re.compile(r"\b(title|journal|doi|year)\s*=\s*(?:paste0?\()?[\"']([^\"]{3,300}?)[\"']", re.DOTALL)
 _LOOKS_LIKE_PAPER = re.compile(
@@ -98,13 +109,25 @@ class PaperGold:
 
 
 def read_source(path: Path) -> str:
-    """Return the text of a source, without comments."""
+    """Return the text of a source, without comments, with the chapters that it includes."""
+    text = _INCLUDED.sub(lambda match: _included(path.parent, match), _read(path))
+    return _expanded(text)
+
+
+def _read(path: Path) -> str:
     body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         text = body.decode("latin-1")
-    return _expanded(_COMMENT.sub("", text))
+    return _COMMENT.sub("", text)
+
+
+def _included(folder: Path, match: re.Match[str]) -> str:
+    """Return the text of a file that a source includes, or the command itself if the file is not there."""
+    name = match[1].strip().removesuffix(".tex")
+    paths = (folder / f"{name}{ending}" for ending in (".tex", ".tex.gz", ".ltx", ".bbl"))
+    return next((_read(path) for path in paths if path.is_file()), match[0])
 
 
 def _expanded(text: str) -> str:
@@ -122,15 +145,17 @@ def _expanded(text: str) -> str:
 
 
 def gold_of(path: Path) -> PaperGold:
-    """Return what the source says; a source that is no paper has no title."""
-    source = read_source(path)
+    """Return what the source says; of a thesis, a book or a report only the references."""
+    source = _SHOWN.sub("", read_source(path))
     head = source.split(r"\begin{thebibliography}")[0]
-    if _NO_PAPER.search(source) or not _LOOKS_LIKE_PAPER.search(source):
+    if not _LOOKS_LIKE_PAPER.search(source):
         return PaperGold()
+    entries = _printed_entries(_printed_list(path) or source)
+    titles_cited = list(_cited_titles(source, path.parent)) if not entries and _prints_one(source) else []
+    if _NO_PAPER.search(source):
+        return PaperGold(references=tuple(entries or titles_cited), whole_references=bool(entries))
     title, is_sure = _title(head)
     cited = _citation(path, title)
-    entries = [detex(entry.replace(r"\url", "").replace(r"\href", "")) for entry in _bibitems(source)]
-    titles_cited = [] if entries else list(_cited_titles(source, path.parent))
     return PaperGold(
         title=title,
         title_is_sure=is_sure,
@@ -170,7 +195,8 @@ def _venues(head: str, cited: dict[str, str]) -> Iterator[str]:
 
 def _citation(path: Path, title: str) -> dict[str, str]:
     """Return what the citation file of an R package says of the article that has this title."""
-    files = (folder / "CITATION" for folder in list(path.parents)[:3])
+    folders = (other for folder in list(path.parents)[:3] for other in (folder, folder / "inst"))
+    files = (folder / "CITATION" for folder in folders)
     found = next((file for file in files if file.exists()), None)
     if not found or not title:
         return {}
@@ -271,6 +297,28 @@ def _names_in(argument: str) -> Iterator[str]:
 def _doi(head: str) -> str:
     named = (text for name in ("acmDOI", "doi", "DOI", "articledoi") for text in arguments(head, name))
     return next((match[0].rstrip(".") for text in named if (match := _DOI.search(text))), "")
+
+
+def _prints_one(source: str) -> bool:
+    """Return True if a source prints one list: of several, none is the list of references."""
+    return len(_LISTS.findall(source)) == 1
+
+
+def _printed_entries(source: str) -> list[str]:
+    """Return the entries of a list; none if many have commands of which only TeX knows what they print."""
+    raw = list(_bibitems(source)) if _prints_one(source) else []
+    known = _SWITCHES | _LETTERS.keys() | set(_DROPPED) | _FONTS | _ACCENTS.keys()
+    unsure = sum(not set(re.findall(r"\\([A-Za-z]+)", entry)) <= known for entry in raw)
+    if unsure > _MOST_UNSURE * len(raw):
+        return []
+    return [detex(entry.replace(r"\url", "").replace(r"\href", "")) for entry in raw]
+
+
+def _printed_list(path: Path) -> str:
+    """Return the list that BibTeX made for a source, if it was kept; biblatex's has another form."""
+    made = path.with_name(f"{path.name.split('.')[0]}.bbl")
+    text = _read(made) if made.exists() else ""
+    return text if r"\begin{thebibliography}" in text else ""
 
 
 def _bibitems(source: str) -> Iterator[str]:

@@ -1,10 +1,13 @@
 """Papers of many venues against their LaTeX sources: title, authors, year, DOI, venue and references.
 
 FOLDER has a folder for each kind of venue, with PDFs and their sources below it (`NAME.pdf`, and `NAME.tex` or
-`NAME.Rnw` in the same package), as packages of documentation have them. A file is `looked at` if the first digit of
-its digest is even: rules are written by looking at these, and the bars are for the others.
+`NAME.Rnw` in the same package), as packages of documentation have them; `--fetch` downloads those of Debian. A file is
+`looked at` if the first digit of its digest is even: rules are written by looking at these, and the bars are for the
+others. Of theses, books and reports only the references count.
 
 `--pdftitle PROGRAM` also asks pdftitle (`pip install pdftitle` in an environment of its own) for the title of each.
+
+    python -m bench.papers_venues --files FOLDER --fetch --data FOLDER
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from pathlib import Path
 from bench.latex_gold import PaperGold, gold_of
 from bench.pdf import described, plain, unpacked
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from bench.venue_packages import fetch_all
 from wayhound.app.papers.models import WorkspaceModels
 from wayhound.documents.document import Document
 from wayhound.documents.reader import DocumentReader
@@ -31,9 +35,14 @@ from wayhound.papers.paper import PaperModels, ReadPaper, read_paper
 FIELDS = ("title", "authors", "year", "doi", "venue")
 PEER = "pdftitle"
 LEAST = {"title": 0.90, "authors": 0.85, "year": 0.90, "doi": 0.95, "venue": 0.80}
-LEAST_REFERENCES, LEAST_COUNTS = 0.95, 0.80
+LEAST_REFERENCES = {"English": 0.95, "German": 0.92}
+LEAST_COUNTS = 0.80
 FRONT_PAGES = 2
 MIN_REFERENCES = 4
+GERMAN_WORDS, ENGLISH_WORDS = (
+    ("der", "die", "und", "das", "mit", "von"),
+    ("the", "of", "and", "to", "is", "for"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +64,42 @@ class VenueFile:
 
 
 @dataclass
+class ListTally:
+    """Counts over lists of references."""
+
+    lists: int = 0
+    printed: int = 0
+    cut: int = 0
+    recalled: int = 0
+    precise: int = 0
+    near: int = 0  # lists whose length is right within one
+
+    def add(self, *, printed: int, cut: int, recalled: int, precise: int, length: int) -> None:
+        """Add a list; `length` is that of the true list, of which `printed` entries can be compared."""
+        self.lists += 1
+        self.printed += printed
+        self.cut += cut
+        self.recalled += recalled
+        self.precise += precise
+        self.near += abs(cut - length) <= 1
+
+    @property
+    def f1(self) -> float | None:
+        if not self.printed or not self.cut:
+            return None
+        recall, precision = self.recalled / self.printed, self.precise / self.cut
+        return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+
+
+@dataclass
 class Tally:
-    """Right and measured of each field, and counts of references."""
+    """Right and measured of each field, and lists of references by language."""
 
     right: Counter[str] = field(default_factory=Counter)
     measured: Counter[str] = field(default_factory=Counter)
     files: int = 0
     papers: int = 0
-    gold: int = 0
-    cut: int = 0
-    recalled: int = 0
-    precise: int = 0
-    counts_near: int = 0
-    lists: int = 0
+    references: dict[str, ListTally] = field(default_factory=lambda: defaultdict(ListTally))
     confidence: list[tuple[float, bool]] = field(default_factory=list)  # of titles
 
     def add(self, name: str, *, right: bool) -> None:
@@ -77,18 +109,11 @@ class Tally:
     def share(self, name: str) -> float | None:
         return self.right[name] / self.measured[name] if self.measured[name] else None
 
-    @property
-    def f1(self) -> float | None:
-        if not self.gold or not self.cut:
-            return None
-        recall, precision = self.recalled / self.gold, self.precise / self.cut
-        return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
-
 
 def find_files(folder: Path) -> Iterator[VenueFile]:
     """Yield every PDF whose package has a source of the same name, once for each content."""
+    seen: set[str] = set()
     for kind in sorted(path for path in folder.iterdir() if path.is_dir()):
-        seen: set[str] = set()
         for package in sorted(kind.iterdir()):
             sources: dict[str, list[Path]] = defaultdict(list)
             for path in sorted(package.rglob("*")):
@@ -101,7 +126,8 @@ def find_files(folder: Path) -> Iterator[VenueFile]:
                     continue
                 body = unpacked(path.read_bytes())
                 digest = hashlib.sha256(body).hexdigest()
-                if digest not in seen and (gold := gold_of(source)).title:
+                gold = gold_of(source)
+                if digest not in seen and (gold.title or gold.references):
                     seen.add(digest)
                     yield VenueFile(kind.name, path, body, gold)
 
@@ -159,7 +185,7 @@ def measure(
 def _judged(gold: PaperGold, fields: dict[str, list[str]], front: str) -> Iterator[tuple[str, bool, str]]:
     """Yield each field that the first pages print, True if it was read right, and a note on both."""
     letters = plain(front)
-    if gold.title_is_sure and plain(gold.title) in letters:
+    if gold.title and gold.title_is_sure and plain(gold.title) in letters:
         title = _first(fields, "title")
         yield "title", plain(title) == plain(gold.title), f"{title!r} for {gold.title!r}"
     if gold.authors and all(_last(name) in letters for name in gold.authors):
@@ -198,17 +224,18 @@ def _measure_references(gold: PaperGold, document: Document, cut: list[str], tal
     texts = [plain(text) for text in cut]
     if gold.whole_references:
         recalled = sum(any(dice(plain(text), other) >= 0.9 for other in texts) for text in printed)
-        precise = sum(any(dice(plain(text), other) >= 0.9 for text in printed) for other in texts)
+        precise = sum(any(dice(plain(text), other) >= 0.9 for text in gold.references) for other in texts)
     else:
-        titles = [plain(text)[:200] for text in printed]
-        recalled = sum(any(title in other for other in texts) for title in titles)
-        precise = sum(sum(title in other for title in titles) >= 1 for other in texts)
-    tally.gold += len(printed)
-    tally.cut += len(texts)
-    tally.recalled += recalled
-    tally.precise += precise
-    tally.lists += 1
-    tally.counts_near += abs(len(texts) - len(gold.references)) <= 1
+        recalled = sum(any(_has_title(other, plain(text)) for other in texts) for text in printed)
+        precise = sum(any(_has_title(other, plain(text)) for text in gold.references) for other in texts)
+    for name in (language_of(document), "all"):
+        tally.references[name].add(
+            printed=len(printed),
+            cut=len(texts),
+            recalled=recalled,
+            precise=precise,
+            length=len(gold.references),
+        )
     if recalled == len(printed) and precise == len(texts):
         return []
     return [f"references: {recalled} of {len(printed)} found, {precise} of {len(texts)} right"]
@@ -217,6 +244,19 @@ def _measure_references(gold: PaperGold, document: Document, cut: list[str], tal
 def _is_in(text: str, whole: str, is_reference: bool) -> bool:
     letters = plain(text)
     return (letters[:30] if is_reference else letters[:200]) in whole
+
+
+def _has_title(reference: str, title: str) -> bool:
+    """Return True if most 4-grams of a title are in a reference: formulas are written in another way in a source."""
+    parts = {title[at : at + 4] for at in range(min(len(title), 200) - 3)}
+    return bool(parts) and sum(part in reference for part in parts) >= 0.85 * len(parts)
+
+
+def language_of(document: Document) -> str:
+    """Return German for a text with more small words of German than of English, and English for any other."""
+    words = Counter(re.findall(r"[a-z]+", _text(document, len(document.pages)).lower()))
+    german, english = (sum(words[word] for word in few) for few in (GERMAN_WORDS, ENGLISH_WORDS))
+    return "German" if german > english else "English"
 
 
 def dice(one: str, other: str) -> float:
@@ -264,9 +304,10 @@ def reliability(pairs: list[tuple[float, bool]]) -> Report:
 
 def row_of(name: str, split: str, tally: Tally) -> list[Cell]:
     shares = [_shown(tally.share(part), tally.measured[part]) for part in FIELDS]
-    near = tally.counts_near / tally.lists if tally.lists else None
+    near = tally.references["all"].near, tally.references["all"].lists
+    lists = [_shown(tally.references[name].f1, tally.references[name].lists) for name in LEAST_REFERENCES]
     peer = _shown(tally.share(PEER), tally.measured[PEER])
-    return [name, split, tally.files, tally.papers, *shares, tally.f1, _shown(near, tally.lists), peer]
+    return [name, split, tally.files, tally.papers, *shares, *lists, f"{near[0]} of {near[1]}", peer]
 
 
 def _shown(share: float | None, count: int) -> str:
@@ -279,6 +320,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--files", type=Path, required=True, metavar="FOLDER", help="kinds of venue, each a folder"
     )
+    parser.add_argument("--fetch", action="store_true", help="first download Debian's packages to FOLDER")
     parser.add_argument("--kinds", nargs="*", default=(), help="only these kinds")
     parser.add_argument(
         "--most", type=int, default=0, metavar="N", help="files of each kind and split; 0 is all"
@@ -292,6 +334,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pdftitle", type=Path, metavar="PROGRAM", help="compare titles with this pdftitle")
     add_output_options(parser)
     options = parser.parse_args(arguments)
+    if options.fetch:
+        fetch_all(options.files)
     tallies, wrong = run(options)
     kinds = sorted({kind for kind, _ in tallies} - {"all"})
     rows = [
@@ -308,15 +352,28 @@ def main(arguments: list[str] | None = None) -> int:
         for part, least in LEAST.items()
         if unseen.measured[part]
     ]
-    if unseen.lists:
-        bars.append(Bar("references F1, not looked at", unseen.f1, least=LEAST_REFERENCES))
-        bars.append(
-            Bar("counts within one, not looked at", unseen.counts_near / unseen.lists, least=LEAST_COUNTS)
-        )
+    lists = unseen.references
+    bars += [
+        Bar(f"references F1, {name}, not looked at", lists[name].f1, least=least)
+        for name, least in LEAST_REFERENCES.items()
+        if lists[name].lists
+    ]
+    if lists["all"].lists:
+        near = lists["all"].near / lists["all"].lists
+        bars.append(Bar("counts within one, not looked at", near, least=LEAST_COUNTS))
     if (theirs := unseen.share(PEER)) is not None:
         ahead = (unseen.share("title") or 0.0) - theirs
         bars.append(Bar(f"title: ahead of {PEER}, not looked at", ahead, least=0.0))
-    header = ["kind", "files", "n", "papers", *FIELDS, "references F1", "count within one", PEER]
+    header = [
+        "kind",
+        "files",
+        "n",
+        "papers",
+        *FIELDS,
+        *(f"F1 {name}" for name in LEAST_REFERENCES),
+        "count within one",
+        PEER,
+    ]
     reports = [Report("Papers by venue, share right", header, rows, bars), reliability(unseen.confidence)]
     return finish(reports, options)
 

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.papers_venues import dice
+from bench.papers_venues import ListTally, dice
 from bench.pdf import plain
 from bench.report import Bar, Cell, Report, add_output_options, finish
 from wayhound.documents.document import Document
@@ -233,23 +233,7 @@ def _marked_texts(document: Document) -> Iterator[str]:
         yield _NEXT_LABEL.sub("", part).strip()
 
 
-@dataclass
-class Tally:
-    """Counts over lists."""
-
-    lists: int = 0
-    printed: int = 0
-    cut: int = 0
-    recalled: int = 0
-    precise: int = 0
-    near: int = 0
-
-    @property
-    def f1(self) -> float:
-        return 2 * min(self.recalled, self.precise) / max(1, self.printed + self.cut)
-
-
-def measure(document: Document, printed: list[str], tally: Tally) -> str:
+def measure(document: Document, printed: list[str], tally: ListTally) -> str:
     """Add a list to the tally and return a note."""
     cut = [
         plain(entry.text) for entry in cut_references(reference_lines(document), whole_words(document.lines))
@@ -257,12 +241,7 @@ def measure(document: Document, printed: list[str], tally: Tally) -> str:
     gold = [plain(text) for text in printed if text]
     recalled = sum(any(dice(one, other) >= SAME for other in cut) for one in gold)
     precise = sum(any(dice(one, other) >= SAME for one in gold) for other in cut)
-    tally.lists += 1
-    tally.printed += len(gold)
-    tally.cut += len(cut)
-    tally.recalled += recalled
-    tally.precise += precise
-    tally.near += abs(len(cut) - len(gold)) <= 1
+    tally.add(printed=len(gold), cut=len(cut), recalled=recalled, precise=precise, length=len(gold))
     return f"{recalled} of {len(gold)} found, {precise} of {len(cut)} right"
 
 
@@ -295,7 +274,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> Report:
-    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
+    tallies: dict[tuple[str, str], ListTally] = defaultdict(ListTally)
     with DocumentReader() as reader:
         for recipe in recipes():
             path = options.lists / f"{recipe.name}.pdf"

@@ -26,10 +26,13 @@ from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.models import shipped_crf
 from wayhound.papers.sections import Sections, find_sections
 from wayhound.papers.tokens import FieldModel, Hint, TokenLine, document_lines, truncated
-from wayhound.text.person_names import PersonName, parse_names
+from wayhound.text.person_names import PARTICLES, PersonName, parse_names
 
 _BETWEEN_NAMES = re.compile(r"[,;&·•]|\band\b")
 _MAX_NAME = 100  # characters
+_BETWEEN_AUTHORS = frozenset("and und et y e i och en with mit avec by".split())
+_CITED_NAMES = re.compile(r"(?!(?:authors?|autor(?:en)?|by|von)\b)[^:]{5,80}(?=:\s+\S)", re.IGNORECASE)
+_SURE, _PROSE = 0.9, 0.3  # confidence of an author; share of words in lower case
 
 STATED_CONFIDENCE = 0.999
 """Of a title that the file states and prints."""
@@ -98,6 +101,7 @@ def read_front_matter(
     labelling = (model or shipped_crf("header")).label(tokens, hints)
     words = whole_words(document.lines)
     spans = _with_whole_title(document, field_spans(tokens, document.offsets, labelling), stated)
+    spans = _without_false_authors(spans)
     return FrontMatter(tuple(_field(document, span, words) for span in spans))
 
 
@@ -127,6 +131,33 @@ def _with_whole_title(
         whole = replace(title, start=start, end=end, text=document.text[start:end])
     others = (rest for span in spans if span is not title for rest in _outside(document, span, start, end))
     return sorted([*others, whole], key=lambda span: span.start)
+
+
+def _without_false_authors(spans: Sequence[FieldSpan]) -> list[FieldSpan]:
+    """Return the spans without authors that are sentences, or below an abstract although others are above it.
+
+    The model has learned from English headers, and takes capitals in German sentences and headings for names. Of
+    a line that cites the paper, "Lind: On hops, Journal …", only the names before the colon are authors.
+    """
+    abstract = next((span.start for span in spans if span.field == "abstract"), None)
+    above = [span for span in spans if span.field == "author" and not _is_prose(span)]
+    has_above = abstract is not None and any(span.start < abstract for span in above)
+    kept = list[FieldSpan]()
+    for span in spans:
+        if span.field != "author":
+            kept.append(span)
+        elif not _is_prose(span) and not (has_above and abstract is not None and span.start > abstract):
+            cited = _CITED_NAMES.match(span.text)
+            end = cited.end() if cited else len(span.text)
+            kept.append(replace(span, text=span.text[:end], end=span.start + end))
+    return kept
+
+
+def _is_prose(span: FieldSpan) -> bool:
+    """Return True for a doubtful author with many words in lower case that no name has."""
+    words = re.findall(r"[^\W\d_][\w-]+", span.text)
+    lower = [word for word in words if word[0].islower() and word not in PARTICLES | _BETWEEN_AUTHORS]
+    return span.confidence < _SURE and len(lower) >= max(2, _PROSE * len(words))
 
 
 def _outside(document: Document, span: FieldSpan, start: int, end: int) -> Iterator[FieldSpan]:

@@ -30,7 +30,7 @@ _MAX_VENUE = 160
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
 _DOI_CUE = re.compile(r"\bdoi\b", re.IGNORECASE)
 _HOW_TO_CITE = re.compile(
-    r"\W*(?:please\s+)?(?:(?:how\s+to\s+)?cite\s+(?:this\b[^:]{0,40}|as\b[^:]{0,10})|how\s+to\s+cite\b[^:]{0,30}|"
+    r"\W*(?:please\s+)?(?:acm\s+reference\s+format|(?:how\s+to\s+)?cite\s+(?:this\b[^:]{0,40}|as\b[^:]{0,10})|how\s+to\s+cite\b[^:]{0,30}|"
     r"to\s+cite\s+this\b[^:]{0,30}|(?:suggested|recommended|preferred)\s+citation|citation|"
     r"zitier(?:vorschlag|weise|hinweis|ung)|empfohlene\s+zitier\w+|bitte\s+zitieren\b[^:]{0,30}|"
     r"pour\s+citer\b[^:]{0,30}|c[óo]mo\s+citar\b[^:]{0,30}|(?:original|first)ly\s+published\s+(?:in|as))"
@@ -57,8 +57,14 @@ _NUMBER = re.compile(
 _ISSUE_CUE = re.compile(
     r"\b(?:vol(?:ume|\.)|band|bd\.|jahrgang|tome)\s*\w+.{0,20}\b(?:no|nr|issue|number|heft)\b", re.IGNORECASE
 )
+_ISSUE_OF_YEAR = re.compile(rf"(?<![\d./])(\d{{1,2}})/({RECENT_YEAR})(?![\d/.])")  # Die Komödie 2/2004
+_NO_ISSUE_YET = re.compile(
+    r"\bvol(?:ume|\.)?\s+(?:[VX]{1,5}|\?+)(?=\W|$)|\?/\?\?|\bVOL(?:UME)?\s\(YEAR\)|\bM{3,6}\s+Y{4}\b|(?<=\s)0{2,3},\s?\d"
+)  # what the class of a journal prints before an issue is known
+_DATED_VERSION = re.compile(r"\W*(?:version|stand|draft|rev|release|date|datum)\b", re.IGNORECASE)
 _ISSUE_FIRST = re.compile(
-    rf"\W*(?:{_MONTH}[a-zä]*\.?\s+)?(?:{RECENT_YEAR},?\s+)?(?:vol(?:ume|\.)|band|bd\.|jahrgang|jg\.|tome)\s*\d",
+    rf"\W*(?:{_MONTH}[a-zä]*\.?\s+)?(?:{RECENT_YEAR},?\s+)?(?:vol(?:ume|\.)|band|bd\.|jahrgang|jg\.|tome)\s*\d|"
+    r"\W*M{3,6}\s+Y{4},\s+volume\b",
     re.IGNORECASE,
 )
 _PAGES = re.compile(
@@ -78,6 +84,10 @@ _DATE_AFTER_VENUE = re.compile(
     rf"[\s,|]+(?:\d{{1,2}}\.?\s*)?{_MONTH}[a-zä]*\.?(?:\s*\d{{1,2}},?)?$",
     re.IGNORECASE,
 )
+_PEOPLE_BEFORE_VENUE = re.compile(
+    r"^.{3,120}?(?:\((?:eds?|hrsg|hg)\.?\)[.:,]?|\b(?:eds?|hrsg|hg)\.[:,]?|\bet\sal\b\.?[:,]?)\s+(?=[^\W\d_a-z])",
+    re.IGNORECASE,
+)  # Lind et al. BMC Examples; Lind (ed.): Proceedings
 _CUE_AFTER_VENUE = re.compile(r"\b(?:vol|no|nr|issue|heft|band|bd|jg)\.?$", re.IGNORECASE)
 _UNFINISHED = re.compile(
     r"\b(?:from|of|in|and|the|for|by|on|at|to|with|since|von|und|der|de|la)$", re.IGNORECASE
@@ -157,6 +167,7 @@ def read_imprint(
     candidates = [
         *(_as_cited(block, model, url) for block in _citing_blocks(document, sections)),
         *(_as_printed(block, url) for block in [*_below_names(front), *_blocks(margins), *_blocks(front)]),
+        *(_as_issue(line, url) for line in [*margins, *front]),
     ]
     best = max(candidates, key=len, default={}) or announced
     year = (
@@ -250,7 +261,7 @@ def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Val
     normal = normalise_reference(texts)
     is_serial = bool(texts.get("journal") or (normal.volume and not _MEETING.search(normal.venue)))
     found = {
-        "journal" if is_serial else "booktitle": normal.venue,
+        "journal" if is_serial else "booktitle": _PEOPLE_BEFORE_VENUE.sub("", normal.venue),
         "volume": normal.volume,
         "number": normal.number,
         "pages": str(normal.pages),
@@ -289,6 +300,20 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
         "year": year[1] if year else "",
     }
     return {name: (_value(text, LINE_CONFIDENCE, block.first, url),) for name, text in found.items() if text}
+
+
+def _as_issue(line: Line, url: str) -> dict[str, tuple[Value, ...]]:
+    """Read a line such as `Die Komödie 2/2004`, or one whose issue is not known yet: `JOURNAL, VOL (YEAR)`."""
+    text = without_other_numbers(line.text[:_MAX_TEXT])
+    issue, unknown = _ISSUE_OF_YEAR.search(text), _NO_ISSUE_YET.search(text)
+    mark = issue or unknown
+    if not mark or _DATED_VERSION.match(text):
+        return {}
+    venue = _venue(text, [mark.start()])
+    if not venue or not (_SERIAL.search(venue) or line.role == "margin"):
+        return {}
+    found = {"journal": venue} | ({"number": issue[1], "year": issue[2]} if issue else {})
+    return {name: (_value(value, LINE_CONFIDENCE, line, url),) for name, value in found.items()}
 
 
 def _as_announced(document: Document, sections: Sections, url: str) -> dict[str, tuple[Value, ...]]:
@@ -339,6 +364,7 @@ def _venue(text: str, marks: Sequence[int]) -> str:
     if announced := _PUBLISHED.match(name):
         name = name[announced.end() :]
     name = _CUE_AFTER_VENUE.sub("", _DATE_AFTER_VENUE.sub("", name)).split(" | ")[0]
+    name = _PEOPLE_BEFORE_VENUE.sub("", name)
     name = tidy(name.strip(_EDGES), "booktitle")
     letters = sum(map(str.isalpha, name))
     if _UNFINISHED.search(name) or _NO_VENUE.fullmatch(name):

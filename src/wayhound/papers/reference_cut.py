@@ -55,6 +55,7 @@ _ENOUGH_ENTRIES = 3  # before the layout of a list says where it ends
 _NAME_LENGTH = 60  # characters, of the name that a biography begins with
 _MOSTLY_DATED, _LONGEST_TAIL, _LONGEST_ADDRESSES = 0.8, 0.2, 0.5
 _REPEATED_AUTHOR = re.compile(r"[—–_-]{2,}[.,]?\s")
+_BEGINS_WITH_YEAR = re.compile(rf"[,.:]?\s?\(?{RECENT_YEAR}[a-z]?\)?[.,:]?\s+[\"“‘«„]?[^\W\d_a-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,11 @@ def _by_label(lines: Sequence[Line]) -> list[int]:
 def _by_position(lines: Sequence[Line]) -> list[int]:
     """Return the starts of entries with a hanging indent, below a gap, or with an indented first line."""
     indents = _indents(lines)
-    hanging = [i for i, indent in enumerate(indents) if indent < 0.5 and lines[i].text]
+    hanging = [
+        i
+        for i, indent in enumerate(indents)
+        if lines[i].text and (indent < 0.5 or _is_below_rule(lines, indents, i))
+    ]
     indented = [i for i, indent in enumerate(indents) if indent >= 0.5]
     if _is_plausible(lines, hanging, at_most=0.8):
         return hanging
@@ -243,6 +248,13 @@ def _by_position(lines: Sequence[Line]) -> list[int]:
     if _is_plausible(lines, indented, at_most=0.6) and indented[0] == 0:
         return indented
     return []
+
+
+def _is_below_rule(lines: Sequence[Line], indents: list[float], at: int) -> bool:
+    """Return True for an entry whose author is a drawn rule: it begins with its year, right of all further lines."""
+    further = [indent for indent in indents if indent >= 0.5]
+    begins = _BEGINS_WITH_YEAR.match(lines[at].text) and at > 0 and _may_end(lines[at - 1].text)
+    return bool(begins) and indents[at] > median(further) + 0.5
 
 
 def _is_plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> bool:
@@ -258,7 +270,7 @@ def _is_plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> b
 
 
 def _begins_entry(text: str) -> bool:
-    return bool(_REPEATED_AUTHOR.match(text) or _BULLET.match(text)) or (
+    return bool(_REPEATED_AUTHOR.match(text) or _BULLET.match(text) or _BEGINS_WITH_YEAR.match(text)) or (
         text[:1].isupper() or text[:1] in "\"“‘'" or bool(_BEGINS_WITH_PARTICLE.match(text))
     )
 

@@ -26,6 +26,13 @@ from wayhound.documents.headings import (
 from wayhound.papers.reference_cut import YEAR_OR_STATUS
 
 _LARGER = 1.12  # times the usual size of a list: the print of a heading, or of a running foot
+_SMALLER = 0.82  # times the usual size of a list: footnotes, and labels in figures
+_DENSE = 0.1  # lines with a year among those of a list; entries seldom have more than ten lines
+_ENOUGH_COUNTED = 4  # labels [1], [2], … that make a list below its heading, though it has no years
+_FIRST_ENTRIES = 20  # lines of a list that show its print
+_ADDRESS = re.compile(r"://|\bwww\.|^\S+/\S+$")
+_STAMPED_PAGES = 3
+_PAGE_NUMBER = re.compile(r"\W*\d{1,3}\W*")
 _FRONT_PAGES = 3  # pages that are searched for abstract and introduction
 _FIRST_NUMBERED = re.compile(r"(?:1|I)[.)]?\s+[^\W\d_]\S*")
 _AFTER_ABSTRACT = re.compile(
@@ -113,9 +120,10 @@ def header_lines(document: Document) -> tuple[Line, ...]:
 
 
 def reference_lines(document: Document) -> tuple[Line, ...]:
-    """Return the lines of the list of references, without its heading and without figures."""
+    """Return the lines of the list of references, without its heading, page numbers and figures."""
     span = find_sections(document).references
-    return tuple(_without_figures(document.lines[span.start : span.stop]))
+    lines = document.lines[span.start : span.stop]
+    return tuple(_without_figures(tuple(_without_margins(lines))))
 
 
 def _front_lines(lines: tuple[Line, ...], end: int) -> range:
@@ -179,13 +187,33 @@ def _leaves_block(lines: tuple[Line, ...]) -> bool:
 
 def _references(lines: tuple[Line, ...]) -> range:
     """Return the list below a heading of references with most years, or else a numbered list at the end."""
-    starts = [i + 1 for i, line in enumerate(lines) if is_references_heading(line.text)]
+    starts = list[int]()
+    for i, line in enumerate(lines):
+        if is_references_heading(line.text) and not (starts and _is_running_head(lines, starts[-1], i)):
+            starts.append(i + 1)
     spans = [
         range(start, _references_end(lines, start, after - 1))
         for start, after in pairwise([*starts, len(lines) + 1])
         if _looks_like_references(lines[start : start + 30])
     ]
-    return max(spans, key=lambda span: _years(lines, span), default=None) or _unheaded_references(lines)
+    best = max(spans, key=lambda span: _evidence(lines, span), default=range(0))
+    return best if best and _is_dense(lines, best) else _unheaded_references(lines) or best
+
+
+def _is_running_head(lines: tuple[Line, ...], start: int, at: int) -> bool:
+    """Return True for a heading that a list from `start` on repeats at the top of a further page."""
+    is_first = lines[at].page > lines[at - 1].page
+    return is_first and _evidence(lines, range(start, at)) >= 1 and _is_dense(lines, range(start, at))
+
+
+def _evidence(lines: tuple[Line, ...], span: range) -> float:
+    """Return the number of lines with a year; less where they are few among many lines, as in the text of a paper."""
+    years = _years(lines, span)
+    return years if _is_dense(lines, span) else years * years / (_DENSE * max(1, len(span)))
+
+
+def _is_dense(lines: tuple[Line, ...], span: range) -> bool:
+    return _years(lines, span) >= _DENSE * len(span)
 
 
 def _years(lines: tuple[Line, ...], span: range) -> int:
@@ -195,18 +223,22 @@ def _years(lines: tuple[Line, ...], span: range) -> int:
 def _looks_like_references(lines: tuple[Line, ...]) -> bool:
     years = sum(bool(YEAR_OR_STATUS.search(line.text)) for line in lines)
     labels = sum(bool(_LABEL.match(line.text)) for line in lines)
-    return bool(years) and years + labels >= min(4, 0.2 * len(lines))
+    counted = _count_up(tuple(line for line in lines if line.text.startswith("[")))
+    return counted >= _ENOUGH_COUNTED or (bool(years) and years + labels >= min(4, 0.2 * len(lines)))
 
 
 def _references_end(lines: tuple[Line, ...], start: int, end: int) -> int:
     """Return the line of the next heading, recognised by its words or its size."""
-    usual = _usual_size(lines[start : min(end, start + 60)])
+    usual = _usual_size(lines[start : min(end, start + _FIRST_ENTRIES)])
+    stamps = Counter(line.text for line in lines if line.size > _LARGER * usual)
     for i in range(start + 1, end):
         line = lines[i]
         if is_heading_after_references(line.text) and _is_set_as_heading(line, usual):
             return i
         is_larger = usual and line.size > _LARGER * usual and sum(map(str.isalpha, line.text)) >= 4
-        if is_larger and not _is_numbered_on(lines, start, i):
+        is_larger = is_larger and not _ADDRESS.search(line.text)  # which many set in a typewriter font
+        is_stamp = stamps[line.text] >= _STAMPED_PAGES  # as "Draft" across each page
+        if is_larger and not is_stamp and not _is_numbered_on(lines, start, i):
             return i
     return end
 
@@ -231,13 +263,23 @@ def _usual_size(lines: tuple[Line, ...]) -> float:
     return max(letters, key=letters.__getitem__, default=0.0)
 
 
+def _without_margins(lines: tuple[Line, ...]) -> Iterator[Line]:
+    """Yield the lines but those that the margins of short documents leave: page numbers, and the heading once more."""
+    pages = [0, *(line.page for line in lines), 0]
+    for i, line in enumerate(lines):
+        at_edge = pages[i] != line.page or pages[i + 2] != line.page  # the first or the last line of its page
+        if not (at_edge and (_PAGE_NUMBER.fullmatch(line.text) or is_references_heading(line.text))):
+            yield line
+
+
 def _without_figures(lines: tuple[Line, ...]) -> Iterator[Line]:
     """Yield the lines that are not of figures or tables: small print, captions, lines across both columns."""
     usual, in_columns = _usual_size(lines), 2 * sum(line.column > 0 for line in lines) > len(lines)
     caption = kept = None
     for line in lines:
-        if line.box and not 0.8 * usual <= line.size <= _LARGER * usual:
-            continue
+        is_other_print = not _SMALLER * usual <= line.size <= _LARGER * usual
+        if line.box and line.size >= 1 and is_other_print and not _ADDRESS.search(line.text):
+            continue  # some fonts say that they are smaller than a point
         if _CAPTION.match(line.text) or (caption and _is_below(caption, line)):
             caption = line if line.box else None
         elif in_columns and line.column == 0 and not (kept and _is_below(kept, line)):
