@@ -300,8 +300,8 @@ def _doi(head: str) -> str:
 
 
 def _prints_one(source: str) -> bool:
-    """Return True if a source prints one list: of several, none is the list of references."""
-    return len(_LISTS.findall(source)) == 1
+    """Return True if a source is whole and prints one list: of several, none is the list of references."""
+    return len(_LISTS.findall(source)) == 1 and not _INCLUDED.search(source)
 
 
 def _printed_entries(source: str) -> list[str]:
@@ -336,10 +336,12 @@ def _cited_titles(source: str, folder: Path) -> Iterator[str]:
         for text in arguments(source, command)
         for name in text.split(",")
     ]
+    folders = (folder, folder.parent.parent / "vignettes")  # R's packages keep sources in both
     paths = [
         path
         for name in files
-        for path in (folder / f"{name}.bib", folder / f"{name}.bib.gz")
+        for other in folders
+        for path in (other / f"{name}.bib", other / f"{name}.bib.gz")
         if path.exists()
     ]
     sources = [read_source(path) for path in paths]

@@ -39,6 +39,7 @@ LEAST_REFERENCES = {"English": 0.95, "German": 0.92}
 LEAST_COUNTS = 0.80
 FRONT_PAGES = 2
 MIN_REFERENCES = 4
+SHORT_NAME = 12  # letters of the name of a venue that may be words of a sentence as well
 GERMAN_WORDS, ENGLISH_WORDS = (
     ("der", "die", "und", "das", "mit", "von"),
     ("the", "of", "and", "to", "is", "for"),
@@ -198,9 +199,15 @@ def _judged(gold: PaperGold, fields: dict[str, list[str]], front: str) -> Iterat
     if gold.doi and plain(gold.doi) in letters:
         doi = _first(fields, "doi")
         yield "doi", plain(doi) == plain(gold.doi), f"{doi!r} for {gold.doi!r}"
-    if venues := [name for name in gold.venues if len(plain(name)) > 3 and plain(name) in letters]:
+    if venues := [name for name in gold.venues if _is_named(name, front, letters)]:
         venue = _first(fields, "journal") or _first(fields, "booktitle")
         yield "venue", any(_same_venue(venue, name) for name in venues), f"{venue!r} for {venues}"
+
+
+def _is_named(venue: str, front: str, letters: str) -> bool:
+    """Return True if the pages print a venue; a short name has to have its capitals, as words have none."""
+    is_short = len(plain(venue)) < SHORT_NAME
+    return len(plain(venue)) > 3 and plain(venue) in letters and (not is_short or venue in front)
 
 
 def _same_venue(read: str, gold: str) -> bool:

@@ -10,7 +10,12 @@ import pytest
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Document
 from wayhound.papers.fields import FieldSpan
-from wayhound.papers.header_reader import FrontMatter, _with_whole_title, read_front_matter
+from wayhound.papers.header_reader import (
+    FrontMatter,
+    _with_whole_title,
+    _without_false_authors,
+    read_front_matter,
+)
 from wayhound.papers.models import shipped_crf, shipped_hmm
 from wayhound.papers.paper import PaperModels, read_paper
 from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
@@ -232,3 +237,28 @@ def test_a_table_of_contents_ends_the_header() -> None:
         *placed(["Contents", "1. Links", "2. Carl Walker", "3. Paths"], x=190, y=190),
     ]
     assert [person.full for person in read_front_matter(laid_out(lines)).authors] == ["Ada B. Sample"]
+
+
+def spans_of(*parts: tuple[str, str, float]) -> list[FieldSpan]:
+    starts = [100 * number for number in range(len(parts))]
+    return [
+        FieldSpan(field, text, start, start + len(text), confidence)
+        for (field, text, confidence), start in zip(parts, starts, strict=True)
+    ]
+
+
+def test_sentences_and_headings_are_no_authors() -> None:
+    spans = spans_of(
+        ("author", "Anna Lind: Über Berge, Die Nordische Komö-", 0.99),
+        ("author", "Anna Lind", 0.99),
+        ("author", "Das Paket wird von der Universität kostenlos angeboten", 0.5),
+        ("abstract", "Wir gehen über Berge.", 0.9),
+        ("author", "Das Prinzip", 0.9),
+    )
+    authors = [span.text for span in _without_false_authors(spans) if span.field == "author"]
+    assert authors == ["Anna Lind", "Anna Lind"]
+
+
+def test_authors_below_the_abstract_count_where_none_are_above() -> None:
+    spans = spans_of(("abstract", "We walk.", 0.9), ("author", "Anna Lind and Bo de Wood", 0.8))
+    assert _without_false_authors(spans) == spans

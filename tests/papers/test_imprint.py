@@ -196,3 +196,22 @@ def test_the_name_of_the_journal_may_stand_above_the_number_of_the_issue() -> No
         "51",
         "2012",
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Die Nordische Komödie 2/2004", {"journal": "Die Nordische Komödie", "number": "2", "year": "2004"}),
+        ("NORTHERN JOURNAL OF WALKING VOL (YEAR), 1–49", {"journal": "NORTHERN JOURNAL OF WALKING"}),
+        (
+            "Lind et al. BMC Walking 2013, 14:123–130",
+            {"journal": "BMC Walking", "volume": "14", "pages": "123-130", "year": "2013"},
+        ),
+    ],
+)
+def test_a_running_head_may_have_an_issue_none_yet_or_authors(line: str, expected: dict[str, str]) -> None:
+    assert imprint(margins=(line,)) == expected
+
+
+def test_the_date_of_a_version_is_no_issue() -> None:
+    assert "journal" not in imprint(margins=("Version 2/2004",))

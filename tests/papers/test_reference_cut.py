@@ -236,3 +236,15 @@ def test_a_biography_below_a_numbered_list_is_not_part_of_its_last_entry() -> No
     biography = ["Anna Lind received her doctorate in 1998.", "She lives in Exampleton and writes on lists."]
     assert cut(placed([*lines, *biography])) == whole(entries)
     assert cut(placed([line.strip() for line in [*lines, *biography]])) == whole(entries)
+
+
+def test_an_author_repeated_by_a_drawn_rule_begins_an_entry() -> None:
+    lines = [
+        "Lind, Anna (2001) “The first way over the hills,” Northern Journal",
+        "  of Walking, 3, 1–9.",
+        "      (2002) “The second way over the hills,” Northern Journal",
+        "  of Walking, 4, 11–19.",
+        "Wood, Bo (2003) “No way over the hills,” Northern Journal of",
+        "  Walking, 5, 21–29.",
+    ]
+    assert [text[:10] for text in cut(placed(lines))] == ["Lind, Anna", "(2002) “Th", "Wood, Bo ("]

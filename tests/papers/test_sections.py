@@ -203,3 +203,44 @@ def test_a_running_foot_does_not_end_a_list_whose_numbers_go_on() -> None:
     document = laid_out([*first, *foot], [*rest, *after])
     assert len(cut_references(reference_lines(document))) == 3
     assert "Journal of Examples" not in [line.text for line in reference_lines(document)]
+
+
+ENTRIES = [f"[{i}] A. Author. Title number {i}. Journal, {1990 + i}." for i in range(1, 9)]
+
+
+def texts_of(document: Document) -> list[str]:
+    return [line.text for line in reference_lines(document)]
+
+
+def test_a_heading_that_the_next_page_repeats_does_not_end_the_list() -> None:
+    first = placed(["1 Introduction", "Text.", "References", *ENTRIES[:4], "17"])
+    second = placed(["References", *ENTRIES[4:], "18"], page=2)
+    assert texts_of(laid_out(first, second)) == ENTRIES
+
+
+def test_a_word_across_each_page_does_not_end_the_list() -> None:
+    pages = [
+        [*placed(["Draft of all"], page=1, size=36), *placed(["1 Introduction", "Text."])],
+        [*placed(["Draft of all"], page=2, size=36), *placed(["References", *ENTRIES[:4]], page=2, y=200)],
+        [*placed(["Draft of all"], page=3, size=36), *placed(ENTRIES[4:], page=3, y=200)],
+    ]
+    assert texts_of(laid_out(*pages)) == ENTRIES
+
+
+def test_an_address_in_another_print_belongs_to_its_reference() -> None:
+    entries = placed(["1 Introduction", "Text.", "References", *ENTRIES[:2]])
+    address = placed(["https://example.org/of/the/second"], y=300, size=12)
+    rest = placed(ENTRIES[2:], y=320)
+    assert texts_of(laid_out([*entries, *address, *rest]))[2] == "https://example.org/of/the/second"
+
+
+def test_a_list_below_a_line_of_a_table_of_contents_is_not_the_text_of_the_paper() -> None:
+    contents = ["1 Introduction", "References", "Text of 1991."]
+    body = [f"Line {i} of the text." + " It was 1992." * (i % 20 == 0) for i in range(100)]
+    document = laid_out(placed(contents), placed(body, page=2), placed(["References", *ENTRIES[:3]], page=3))
+    assert texts_of(document) == ENTRIES[:3]
+
+
+def test_numbered_entries_below_a_heading_need_no_years() -> None:
+    entries = [f"[{i}] A. Author. Title number {i}. Northern Press." for i in range(1, 6)]
+    assert texts_of(laid_out(placed(["1 Introduction", "Text.", "References", *entries]))) == entries

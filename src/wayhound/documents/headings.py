@@ -14,8 +14,9 @@ _REFERENCES = frozenset(
     "workscited citedliterature citedreferences referencelist listofreferences referencesandnotes "
     "notesandreferences selectedreferences selectedbibliography referencesandbibliography furtherreading "
     "bibliographie referencesbibliographiques literatur literaturverzeichnis literaturangaben quellen "
-    "quellenverzeichnis schrifttum referencias referenciasbibliograficas bibliografia riferimenti "
-    "riferimentibibliografici referenciabibliografica literatuur literatuurlijst referenser".split()
+    "literaturhinweise quellenverzeichnis schrifttum referencias referenciasbibliograficas bibliografia riferimenti "
+    "riferimentibibliografici literatura referenciabibliografica literatuur literatuurlijst referenser litteratur "
+    "litteraturliste litteraturforteckning pismiennictwo irodalom kaynakca".split()
 )
 _ABSTRACT = frozenset(
     "abstract summary extendedabstract executivesummary synopsis resume zusammenfassung kurzfassung resumen "
@@ -33,7 +34,8 @@ _CONTENTS = frozenset(
 _AFTER_REFERENCES = re.compile(
     r"^(?:appendi(?:x|ces)|supplement|supporting|acknowledge?ments?|anhang|annexe|proofs?of|aboutthe|"
     r"authors?biograph|biograph|vita|index$|listof|figure(?:captions|s$)|tables$|notes$|"
-    r"endnotes$|footnotes$|glossary|remerciements|danksagung)"
+    r"endnotes$|footnotes$|glossary|remerciements|danksagung|affiliations?$|(?:authors?)?address(?:es)?$|anschrift(?:en)?$|"
+    r"correspondingauthors?$|addressforcorrespondence$)"
 )
 _INLINE_ABSTRACT = re.compile(
     r"^\s*(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary|résumé|zusammenfassung|resumen|resumo|sommario)"

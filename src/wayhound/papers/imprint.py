@@ -85,8 +85,7 @@ _DATE_AFTER_VENUE = re.compile(
     re.IGNORECASE,
 )
 _PEOPLE_BEFORE_VENUE = re.compile(
-    r"^.{3,120}?(?:\((?:eds?|hrsg|hg)\.?\)[.:,]?|\b(?:eds?|hrsg|hg)\.[:,]?|\bet\sal\b\.?[:,]?)\s+(?=[^\W\d_a-z])",
-    re.IGNORECASE,
+    r"^.{3,120}?(?i:\((?:eds?|hrsg|hg)\.?\)[.:,]?|\b(?:eds?|hrsg|hg)\.[:,]?|\bet\sal\b\.?[:,]?)\s+(?=[^\W\d_a-z])"
 )  # Lind et al. BMC Examples; Lind (ed.): Proceedings
 _CUE_AFTER_VENUE = re.compile(r"\b(?:vol|no|nr|issue|heft|band|bd|jg)\.?$", re.IGNORECASE)
 _UNFINISHED = re.compile(

@@ -51,6 +51,7 @@ _BIOGRAPHY = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"[\w.]@[\w-]+\.\w|\b(?:universit|institut|department|fakult|facult)", re.IGNORECASE)
+_ZIP_CODE = re.compile(r"\b\d{5}-\d{4}\b|#\s?\d{4}\b")
 _ENOUGH_ENTRIES = 3  # before the layout of a list says where it ends
 _NAME_LENGTH = 60  # characters, of the name that a biography begins with
 _MOSTLY_DATED, _LONGEST_TAIL, _LONGEST_ADDRESSES = 0.8, 0.2, 0.5
@@ -91,7 +92,7 @@ def _without_tail(references: list[RawReference]) -> list[RawReference]:
     At most a fifth of the list is dropped, or half if there are addresses: an author may leave out years, but then in
     all of the list.
     """
-    dated = [bool(YEAR_OR_STATUS.search(reference.text)) for reference in references]
+    dated = [bool(YEAR_OR_STATUS.search(_ZIP_CODE.sub("", reference.text))) for reference in references]
     kept = len(references)
     while (
         kept
