@@ -1,6 +1,6 @@
 """Fields of references by refextract: a JSON list of texts on stdin, a JSON list of its answers on stdout.
 
-Runs in an environment of its own, in which refextract is installed: see `bench/references.py`.
+Runs in an environment of its own, in which refextract is installed: see `bench/paper_peers.py`.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def test_the_name_of_the_journal_may_stand_above_the_number_of_the_issue() -> No
     ("line", "expected"),
     [
         ("Die Nordische Komödie 2/2004", {"journal": "Die Nordische Komödie", "number": "2", "year": "2004"}),
-        ("NORTHERN JOURNAL OF WALKING VOL (YEAR), 1–49", {"journal": "NORTHERN JOURNAL OF WALKING"}),
+        ("NORTHERN JOURNAL OF WALKING VOL (YEAR), 1–49", {"journal": "Northern Journal of Walking"}),
         (
             "Lind et al. BMC Walking 2013, 14:123–130",
             {"journal": "BMC Walking", "volume": "14", "pages": "123-130", "year": "2013"},
@@ -215,3 +215,17 @@ def test_a_running_head_may_have_an_issue_none_yet_or_authors(line: str, expecte
 
 def test_the_date_of_a_version_is_no_issue() -> None:
     assert "journal" not in imprint(margins=("Version 2/2004",))
+
+
+def test_the_logo_of_a_journal_is_not_of_its_name() -> None:
+    found = imprint("NJW Northern Journal of Walking", "May 2012, Volume 51, Issue 7.")
+    assert found == {"journal": "Northern Journal of Walking", "volume": "51", "number": "7", "year": "2012"}
+
+
+def test_the_number_of_pages_is_no_page() -> None:
+    line = (
+        "Anna Lind. 2018. On paths of links. Journal of Walking 37, 4, Article 111 (August 2018), 10 pages."
+    )
+    found = imprint("ACM Reference Format:", line)
+    assert found["journal"].startswith("Journal of Walking")
+    assert "pages" not in found

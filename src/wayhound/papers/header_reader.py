@@ -30,6 +30,11 @@ from wayhound.text.person_names import PARTICLES, PersonName, parse_names
 
 _BETWEEN_NAMES = re.compile(r"[,;&·•]|\band\b")
 _MAX_NAME = 100  # characters
+_SAME_SIZE = 0.6  # points
+_PERMISSION = re.compile(
+    r"permission to (?:make|copy)|copies are not made|all rights reserved", re.IGNORECASE
+)
+_BEGINNING = 300  # characters
 _BETWEEN_AUTHORS = frozenset("and und et y e i och en with mit avec by".split())
 _CITED_NAMES = re.compile(r"(?!(?:authors?|autor(?:en)?|by|von)\b)[^:]{5,80}(?=:\s+\S)", re.IGNORECASE)
 _SURE, _PROSE = 0.9, 0.3  # confidence of an author; share of words in lower case
@@ -75,7 +80,12 @@ class FrontMatter:
 
     @property
     def abstract(self) -> FrontField | None:
-        return max(self.named("abstract"), key=lambda part: len(part.text), default=None)
+        """The longest abstract; a permission to copy, set like one in many proceedings, only if there is no other."""
+        return max(
+            self.named("abstract"),
+            key=lambda part: (not _PERMISSION.search(part.text[:_BEGINNING]), len(part.text)),
+            default=None,
+        )
 
     @property
     def authors(self) -> tuple[PersonName, ...]:
@@ -206,7 +216,7 @@ def _field(document: Document, span: FieldSpan, words: AbstractSet[str]) -> Fron
     start = _after_heading(document, span) if span.field == "abstract" else span.start
     regions = regions_of(document.lines, document.offsets, start, span.end)
     cut = list(_cut_lines(document, start, span.end))
-    text = _names(cut) if span.field == "author" else flow(cut, words).text
+    text = _names(_of_one_print(cut)) if span.field == "author" else flow(cut, words).text
     return FrontField(span.field, text, start, span.end, span.confidence, regions)
 
 
@@ -225,6 +235,12 @@ def _cut_lines(document: Document, start: int, end: int) -> Iterator[Line]:
     for line, at in zip(document.lines[first:last], document.offsets[first:last], strict=True):
         if text := line.text[max(0, start - at) : end - at]:
             yield replace(line, text=text)
+
+
+def _of_one_print(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that are set as the first: names in bold with an institute in plain letters between them."""
+    first = lines[0]
+    return [line for line in lines if line.bold == first.bold and abs(line.size - first.size) < _SAME_SIZE]
 
 
 def _names(lines: Sequence[Line]) -> str:

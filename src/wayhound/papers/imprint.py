@@ -87,6 +87,9 @@ _DATE_AFTER_VENUE = re.compile(
 _PEOPLE_BEFORE_VENUE = re.compile(
     r"^.{3,120}?(?i:\((?:eds?|hrsg|hg)\.?\)[.:,]?|\b(?:eds?|hrsg|hg)\.[:,]?|\bet\sal\b\.?[:,]?)\s+(?=[^\W\d_a-z])"
 )  # Lind et al. BMC Examples; Lind (ed.): Proceedings
+_WORDS_IN_CAPITALS = 3  # of a name that is set in capitals; shorter ones may be acronyms
+_SMALL_WORDS = frozenset("OF AND THE FOR IN ON TO A DE LA DER DES FÜR UND ET".split())
+_ACRONYMS = frozenset("IEEE ACM SIAM AMS BMC PLOS IFIP IEICE AIP APS AIAA SPIE USA UK EU II III IV".split())
 _CUE_AFTER_VENUE = re.compile(r"\b(?:vol|no|nr|issue|heft|band|bd|jg)\.?$", re.IGNORECASE)
 _UNFINISHED = re.compile(
     r"\b(?:from|of|in|and|the|for|by|on|at|to|with|since|von|und|der|de|la)$", re.IGNORECASE
@@ -260,16 +263,22 @@ def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Val
     normal = normalise_reference(texts)
     is_serial = bool(texts.get("journal") or (normal.volume and not _MEETING.search(normal.venue)))
     found = {
-        "journal" if is_serial else "booktitle": _PEOPLE_BEFORE_VENUE.sub("", normal.venue),
+        "journal" if is_serial else "booktitle": _written_as_usual(
+            _PEOPLE_BEFORE_VENUE.sub("", normal.venue)
+        ),
         "volume": normal.volume,
         "number": normal.number,
-        "pages": str(normal.pages),
+        "pages": "" if re.search(rf"\b{normal.pages}\s+pages\b", block.text) else str(normal.pages),
         "publisher": normal.publisher,
         "year": str(normal.year or ""),
     }
     if not found["year"]:
         return {}
-    return {name: (_value(text, CITED_CONFIDENCE, block.first, url),) for name, text in found.items() if text}
+    people = [_value(name.full, CITED_CONFIDENCE, block.first, url) for name in normal.authors.names]
+    fields = {
+        name: (_value(text, CITED_CONFIDENCE, block.first, url),) for name, text in found.items() if text
+    }
+    return fields | ({"author": tuple(people)} if people else {})
 
 
 def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
@@ -368,7 +377,22 @@ def _venue(text: str, marks: Sequence[int]) -> str:
     letters = sum(map(str.isalpha, name))
     if _UNFINISHED.search(name) or _NO_VENUE.fullmatch(name):
         return ""
-    return name if letters >= 4 and len(name) <= _MAX_VENUE and name[:1].isupper() and "@" not in name else ""
+    is_name = letters >= 4 and len(name) <= _MAX_VENUE and name[:1].isupper() and "@" not in name
+    return _written_as_usual(name) if is_name else ""
+
+
+def _written_as_usual(name: str) -> str:
+    """Return the name of a venue without its logo, "JSS Journal of Statistical Software", and not in capitals."""
+    first, _, rest = name.partition(" ")
+    initials = "".join(word[0] for word in rest.split() if word[0].isupper())
+    if rest and len(first) > 1 and first == initials[: len(first)] and not rest.isupper():
+        name = rest
+    words = name.split()
+    if not name.isupper() or len(words) < _WORDS_IN_CAPITALS:
+        return name
+    small = [word.lower() if word in _SMALL_WORDS else word.capitalize() for word in words]
+    kept = [word if word in _ACRONYMS else other for word, other in zip(words, small, strict=True)]
+    return " ".join([kept[0][:1].upper() + kept[0][1:], *kept[1:]])
 
 
 def _first_year(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]:

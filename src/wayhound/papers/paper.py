@@ -345,7 +345,14 @@ def _year(fields: Fields) -> Fields:
 
 
 def _with_imprint(front: Fields, imprint: Fields) -> Fields:
-    """Return the fields of both; a year without a venue is less certain than one that the model found."""
+    """Return the fields of both; a year without a venue is less certain than one that the model found.
+
+    A line on how to cite the paper tells its authors, if it names all that the model found, and more.
+    """
+    cited, found = (_last_names(fields) for fields in (imprint, front))
+    if cited <= found or not found <= cited:
+        imprint = {name: values for name, values in imprint.items() if name != "author"}
+    front = {name: values for name, values in front.items() if name != "author" or "author" not in imprint}
     names_venue = "journal" in imprint or "booktitle" in imprint
     certain = {
         name: values
@@ -353,6 +360,10 @@ def _with_imprint(front: Fields, imprint: Fields) -> Fields:
         if name != "year" or values[0].confidence > YEAR_CONFIDENCE
     }
     return imprint | front | (certain if names_venue else {})
+
+
+def _last_names(fields: Fields) -> set[str]:
+    return {value.text.split()[-1].casefold() for value in fields.get("author", ()) if value.text.strip()}
 
 
 def _stated(document: Document) -> Fields:
