@@ -34,6 +34,7 @@ from wayhound.papers.paper import PaperModels, ReadPaper, read_paper
 
 FIELDS = ("title", "authors", "year", "doi", "venue")
 PEER = "pdftitle"
+HAND_GOLD, BY_HAND = Path(__file__).with_name("journal_papers.tsv"), "journals"
 LEAST = {"title": 0.90, "authors": 0.85, "year": 0.90, "doi": 0.95, "venue": 0.80}
 LEAST_REFERENCES = {"English": 0.95, "German": 0.92}
 LEAST_COUNTS = 0.80
@@ -61,6 +62,8 @@ class VenueFile:
 
     @property
     def looked_at(self) -> bool:
+        if self.kind == BY_HAND:
+            return True
         return int(hashlib.sha256(self.body).hexdigest()[0], 16) % 2 == 0
 
 
@@ -111,8 +114,27 @@ class Tally:
         return self.right[name] / self.measured[name] if self.measured[name] else None
 
 
+def found_by_hand(folder: Path) -> Iterator[VenueFile]:
+    """Yield the PDFs below a folder whose values people typed in, found by their digests."""
+    table = [line.split("\t") for line in HAND_GOLD.read_text().splitlines()[1:]]
+    golds = {row[0]: row for row in table}
+    for path in sorted(folder.rglob("*.pdf")):
+        digest = hashlib.sha256(body := path.read_bytes()).hexdigest()[:12]
+        if row := golds.pop(digest, None):
+            _, _, title, authors, year, doi, venue = row
+            gold = PaperGold(
+                title,
+                authors=tuple(filter(None, authors.split("; "))),
+                years=frozenset(filter(None, [year])),
+                doi=doi,
+                venues=tuple(filter(None, [venue])),
+            )
+            yield VenueFile(BY_HAND, path, body, gold)
+
+
 def find_files(folder: Path) -> Iterator[VenueFile]:
     """Yield every PDF whose package has a source of the same name, once for each content."""
+    yield from found_by_hand(folder / BY_HAND)
     seen: set[str] = set()
     for kind in sorted(path for path in folder.iterdir() if path.is_dir()):
         for package in sorted(kind.iterdir()):

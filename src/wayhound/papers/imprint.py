@@ -23,6 +23,7 @@ from wayhound.text.numbers import RECENT_YEAR, parse_pages
 
 CITED_CONFIDENCE, LINE_CONFIDENCE, YEAR_CONFIDENCE = 0.9, 0.8, 0.6
 
+_OUTER = 2  # lines at the top and at the foot of a page that may be running heads
 _PAGES_READ = 2  # from the beginning; a cover page may come first
 _MAX_BLOCK = 5  # lines
 _MAX_TEXT = 600  # characters
@@ -50,7 +51,7 @@ _VOLUME = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
-    r"\b(?:no\.?|nr\.?|number|issue|heft|h\.|n[°º])\s*(\d{1,4}(?:[-–/]\d{1,4})?)"
+    r"\b(?:nos?\.?|nr\.?|number|issue|heft|h\.|n[°º])\s*(\d{1,4}(?:[-–/]\d{1,4})?)"
     r"|(?<=\d)\s?\(\s?(\d{1,3}(?:[-–/]\d{1,3})?)\s?\)",
     re.IGNORECASE,
 )
@@ -58,8 +59,11 @@ _ISSUE_CUE = re.compile(
     r"\b(?:vol(?:ume|\.)|band|bd\.|jahrgang|tome)\s*\w+.{0,20}\b(?:no|nr|issue|number|heft)\b", re.IGNORECASE
 )
 _ISSUE_OF_YEAR = re.compile(rf"(?<![\d./])(\d{{1,2}})/({RECENT_YEAR})(?![\d/.])")  # Die Komödie 2/2004
+_ARTICLE_OF_VOLUME = re.compile(
+    rf"\b\d{{1,4}}\s?\({RECENT_YEAR}\)[\s,:]+[A-Za-z]?\d{{1,7}}\b|\b{RECENT_YEAR}[,;]\s*\d{{1,4}}\s?:\s?[A-Za-z]?\d"
+)  # as journals with articles instead of pages count: 2 (2019) 100007; 2013, 8:22
 _NO_ISSUE_YET = re.compile(
-    r"\bvol(?:ume|\.)?\s+(?:[VX]{1,5}|\?+)(?=\W|$)|\?/\?\?|\bVOL(?:UME)?\s\(YEAR\)|\bM{3,6}\s+Y{4}\b|(?<=\s)0{2,3},\s?\d"
+    r"\bvol(?:ume|\.)?\s+(?:[VX]{1,5}|\?+)(?=\W|$)|\?/\?\?|\bVOL(?:UME)?\s\(YEAR\)|\bM{3,6}\s+Y{4}\b|\]\s?\(\]{2,4}\)|(?<=\s)0{2,3},\s?\d"
 )  # what the class of a journal prints before an issue is known
 _DATED_VERSION = re.compile(r"\W*(?:version|stand|draft|rev|release|date|datum)\b", re.IGNORECASE)
 _ISSUE_FIRST = re.compile(
@@ -68,7 +72,7 @@ _ISSUE_FIRST = re.compile(
     re.IGNORECASE,
 )
 _PAGES = re.compile(
-    r"(?:\b(?:pp?\.|pages?|s\.|seiten?)\s*|[,:;)]\s*|\s[–—|•·]\s*)([A-Za-z]?\d{1,5})\s?[-–—]\s?([A-Za-z]?\d{1,5})\b(?!\s*\()",
+    r"(?:\b(?:pp?\.|pp|pages?|s\.|seiten?)\s*|[,:;)]\s*|\s[–—|•·]\s*)([A-Za-z]?\d{1,5})\s?[-–—]\s?([A-Za-z]?\d{1,5})\b(?!\s*\()",
     re.IGNORECASE,
 )
 _PUBLISHED = re.compile(
@@ -80,10 +84,22 @@ _PUBLISHED = re.compile(
 _MEETING = re.compile(
     r"\b(?:proc\w*\.?|conf\w*|symposi\w*|workshop|congress|meeting|tagung\w*|kongress\w*)\b", re.IGNORECASE
 )
+_MEETING_NOTE = re.compile(
+    r"\W*(?:\d{1,3}(?:st|nd|rd|th)\s(?:\w+\s){0,3}?(?:conference|symposium|workshop|congress|meeting)\b|"
+    r"(?:in\s+)?proc(?:\.|eedings)\s+(?:of\b|\d))",
+    re.IGNORECASE,
+)
+_VOLUME_AND_PAGES = re.compile(
+    rf"[^\W\d_a-z][^.;\d]{{2,80}}\s\d{{1,4}}\s?(?:\({RECENT_YEAR}\),?\s*\d+\s?[–-]\s?\d+|"
+    rf":\s?\d+\s?[–-]\s?\d+,?\s*\(\s?(?:\w+,?\s)?{RECENT_YEAR}\))\W*"
+)  # Examples 35 (2009) 1177–1185; Examples 152: 763–773 (June 1999)
 _DATE_AFTER_VENUE = re.compile(
     rf"[\s,|]+(?:\d{{1,2}}\.?\s*)?{_MONTH}[a-zä]*\.?(?:\s*\d{{1,2}},?)?$",
     re.IGNORECASE,
 )
+_PAGE_BEFORE_VENUE = re.compile(
+    r"^\d{1,4}\s+(?=[^\W\d_a-z])(?:[^/]{3,80}\s/\s(?=[^\W\d_a-z]))?"
+)  # 2 A. Lind / Journal
 _PEOPLE_BEFORE_VENUE = re.compile(
     r"^.{3,120}?(?i:\((?:eds?|hrsg|hg)\.?\)[.:,]?|\b(?:eds?|hrsg|hg)\.[:,]?|\bet\sal\b\.?[:,]?)\s+(?=[^\W\d_a-z])"
 )  # Lind et al. BMC Examples; Lind (ed.): Proceedings
@@ -112,6 +128,7 @@ _MONTH_AND_YEAR = re.compile(
     rf"(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+({RECENT_YEAR})\W*$",
     re.IGNORECASE,
 )
+_ARXIV = re.compile(rf"^\W*arXiv:\S+\s.{{0,30}}?\b({RECENT_YEAR})\W*$")
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _NUMERIC_DATE = (
     rf"(?:({RECENT_YEAR})[-/.]{_DAY}[-/.]{_DAY}|{_DAY}[-/.]\s?{_DAY}[-/.]\s?({RECENT_YEAR}))(?!\d)"
@@ -163,19 +180,64 @@ def read_imprint(
 ) -> dict[str, tuple[Value, ...]]:
     """Return journal or booktitle, volume, number, pages, year and DOI of the paper itself, as far as printed."""
     front = _front(document, sections)
-    margins = [line for page in document.pages[:_PAGES_READ] for line in page.lines if line.role == "margin"]
+    margins = _margins(document)
     fields = _doi(document, [*front, *margins], sections, url)
     announced = _as_announced(document, sections, url)
     candidates = [
         *(_as_cited(block, model, url) for block in _citing_blocks(document, sections)),
         *(_as_printed(block, url) for block in [*_below_names(front), *_blocks(margins), *_blocks(front)]),
         *(_as_issue(line, url) for line in [*margins, *front]),
+        *(_as_printed(block, url) for block in _venue_notes(document, sections)),
     ]
-    best = max(candidates, key=len, default={}) or announced
+    best = _with_whole_name(max(candidates, key=len, default={}) or announced, candidates)
     year = (
         {} if "year" in best else _first_year([*front, *margins], url) or _noted_year(document, sections, url)
     )
     return year | best | fields
+
+
+def _margins(document: Document) -> list[Line]:
+    """Return running heads and feet of the first pages: also the outermost lines, which may look like text."""
+    found = list[Line]()
+    for page in document.pages[:_PAGES_READ]:
+        lines = [line for line in page.lines if line.text.strip()]
+        outer = sorted(
+            (line for line in lines if line.box), key=lambda line: line.box[1] if line.box else 0.0
+        )
+        edges = {id(line) for line in [*outer[:_OUTER], *outer[-_OUTER:]]}
+        found += [line for line in lines if line.role == "margin" or id(line) in edges]
+    return found
+
+
+def _venue_notes(document: Document, sections: Sections) -> Iterator[_Block]:
+    """Yield notes of the first page that begin as the name of a meeting, or that are nothing but volume and pages."""
+    first = document.lines[0].page if document.lines else 1
+    end = sections.references.start or len(document.lines)
+    for line in document.lines[:end]:
+        is_note = _MEETING_NOTE.match(line.text) or _VOLUME_AND_PAGES.fullmatch(line.text[:_MAX_VENUE])
+        if line.page == first and is_note:
+            yield _Block(line.text[:_MAX_TEXT], line)
+
+
+def _with_whole_name(
+    best: dict[str, tuple[Value, ...]], candidates: Sequence[dict[str, tuple[Value, ...]]]
+) -> dict[str, tuple[Value, ...]]:
+    """Return the best reading with the whole name of its journal, if another one has it, not J. Ex."""
+    for other in candidates:
+        if best.get("journal") and other.get("journal") and best.get("volume") == other.get("volume"):
+            short, whole = best["journal"][0].text, other["journal"][0].text
+            if len(whole) > len(short) and _is_abbreviated(short, whole):
+                return best | {"journal": other["journal"]}
+    return best
+
+
+def _is_abbreviated(short: str, whole: str) -> bool:
+    """Return True if every word of a name begins the next but small words of another: J. Sci. Res."""
+    words = iter(word.casefold() for word in re.findall(r"\w+", whole))
+    return (
+        all(any(word.startswith(part.casefold()) for word in words) for part in re.findall(r"\w+", short))
+        and "." in short
+    )
 
 
 def without_other_numbers(text: str) -> str:
@@ -294,11 +356,13 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
     is_meeting = bool(_MEETING.search(venue))
     announced = bool(_PUBLISHED.match(block.text.strip()))
     is_issue = volume and number and _ISSUE_CUE.search(rest)  # a number of a journal, if it is not dated
+    is_article = bool(_ARTICLE_OF_VOLUME.search(text))
     if not venue or not (year or is_issue):
         return {}
     if not (volume or pages or is_meeting or (announced and _SERIAL.search(venue))):
         return {}
-    if not is_meeting and not (volume and (number or pages or _SERIAL.search(venue))) and not announced:
+    is_journal = volume and (number or pages or is_article or _SERIAL.search(venue))
+    if not is_meeting and not is_journal and not announced:
         return {}
     found = {
         "booktitle" if is_meeting else "journal": venue,
@@ -368,7 +432,11 @@ def _is_range(match: re.Match[str]) -> bool:
 
 def _venue(text: str, marks: Sequence[int]) -> str:
     """Return the words before the first of the numbers, without an announcement such as "Published in"."""
-    name = text[: min(marks, default=0)].strip(_EDGES)
+    first = min(marks, default=0)
+    name = _PAGE_BEFORE_VENUE.sub("", text[:first].strip(_EDGES))
+    if not name and _ISSUE_FIRST.match(text):  # Vol. 29 no. 9 2013, pages 1215–1217 NAME
+        name = text[max(marks) :].lstrip("0123456789–-( ").partition(" doi")[0]
+        name = name.strip(_EDGES) if name.isupper() else ""
     if announced := _PUBLISHED.match(name):
         name = name[announced.end() :]
     name = _CUE_AFTER_VENUE.sub("", _DATE_AFTER_VENUE.sub("", name)).split(" | ")[0]
@@ -377,7 +445,8 @@ def _venue(text: str, marks: Sequence[int]) -> str:
     letters = sum(map(str.isalpha, name))
     if _UNFINISHED.search(name) or _NO_VENUE.fullmatch(name):
         return ""
-    is_name = letters >= 4 and len(name) <= _MAX_VENUE and name[:1].isupper() and "@" not in name
+    begins = name[:1].isupper() or _MEETING_NOTE.match(name)
+    is_name = letters >= 4 and len(name) <= _MAX_VENUE and begins and "@" not in name
     return _written_as_usual(name) if is_name else ""
 
 
@@ -398,7 +467,7 @@ def _written_as_usual(name: str) -> str:
 def _first_year(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]:
     """Return a year with a reason to be the paper's: copyright, a month, "accepted", or alone on its line."""
     texts = [(line, without_other_numbers(line.text[:_MAX_TEXT])) for line in lines]
-    for pattern in (_MONTH_AND_YEAR, _DATE_FIRST, _COPYRIGHT, _DATED):
+    for pattern in (_MONTH_AND_YEAR, _DATE_FIRST, _COPYRIGHT, _DATED, _ARXIV):
         for line, text in texts:
             if match := pattern.search(text):
                 return {"year": (_value(_of_groups(match), YEAR_CONFIDENCE, line, url),)}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import exp, log, log1p
+from string import ascii_lowercase
 from typing import Literal
 
 from wayhound.documents.document import Document, Line
@@ -56,6 +57,7 @@ _KEYWORD_HEADING = re.compile(
 _FOOTNOTE = re.compile(
     r"\s*(?:(?<!A)[∗⋆]|[†‡§¶])+\s*$"
 )  # after a title; but the star of IDA∗ belongs to the name
+_NOTE_SIGNS, _LETTERED_NAMES = " *∗†‡§¶", 3  # fewer names may end in a and b by themselves
 _NOTE_LETTER = re.compile(r"(?<=[^\W\d_])[a-k]\)(?:,\s?[a-k]\))*")
 _MARK = re.compile(
     r"^\s*(?:[*∗⋆†‡§¶]+|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
@@ -63,7 +65,7 @@ _MARK = re.compile(
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NO_PERSON = re.compile(
     r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
-    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bgroup\b|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
+    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bgroup\b|\bresearch\b|\b(?:supervis|advis)ors?\b|betreuer|gutachter|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
     re.IGNORECASE,
 )  # institutes, degrees and lines on how to cite, which stand near authors
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
@@ -322,8 +324,11 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
 
 
 def _without_notes(value: Value) -> Value:
-    """Return the value without letters that refer to notes: `A. Authorb)`."""
+    """Return the value without letters that refer to notes: `A. Authorb)`; `A. Onea, B. Twob, C. Threec`."""
     text = value.text if "(" in value.text else _NOTE_LETTER.sub("", value.text)
+    parts = [part.rstrip(_NOTE_SIGNS) for part in text.split(",") if part.strip(_NOTE_SIGNS)]
+    if len(parts) >= _LETTERED_NAMES and [part[-1] for part in parts] == list(ascii_lowercase[: len(parts)]):
+        text = ",".join(part[:-1] for part in parts)
     return replace(value, text=text)
 
 
@@ -353,6 +358,8 @@ def _with_imprint(front: Fields, imprint: Fields) -> Fields:
     if cited <= found or not found <= cited:
         imprint = {name: values for name, values in imprint.items() if name != "author"}
     front = {name: values for name, values in front.items() if name != "author" or "author" not in imprint}
+    if "journal" in imprint:
+        imprint = imprint | {"journal": (_without_authors(imprint["journal"][0], found | cited),)}
     names_venue = "journal" in imprint or "booktitle" in imprint
     certain = {
         name: values
@@ -360,6 +367,14 @@ def _with_imprint(front: Fields, imprint: Fields) -> Fields:
         if name != "year" or values[0].confidence > YEAR_CONFIDENCE
     }
     return imprint | front | (certain if names_venue else {})
+
+
+def _without_authors(venue: Value, names: set[str]) -> Value:
+    """Return the name of a venue without the authors that some running heads have before it: Lind and Wood Examples."""
+    words = venue.text.split()
+    while len(words) > 1 and words[0].strip(",").casefold() in names | {"and", "&"}:
+        words = words[1:]
+    return replace(venue, text=" ".join(words))
 
 
 def _last_names(fields: Fields) -> set[str]:
