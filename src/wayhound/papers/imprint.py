@@ -39,7 +39,7 @@ _HOW_TO_CITE = re.compile(
     re.IGNORECASE,
 )
 _NOT_A_YEAR = re.compile(
-    r"(?:https?://|www\.|\bdoi\b)\S*|[^\s@]{1,80}@\S{1,100}|\bIS[SB]N\b[:\s]*[\dXx–-]+|\b\d{4}[-–]\d{3}[\dXx]\b|\b10\.\d{4,9}/\S+|"
+    r"(?:https?://|www\.|\bdoi\b)\S*|[^\s@]{1,80}@\S{1,100}|\bIS[SB]N\b[:\s]*[\dXx–-]+|\b\d{4}[-–]\d{3}[Xx]\b|\b10\.\d{4,9}/\S+|"
     r"\b(?:fax|tel|phone)\b[^,;]*",
     re.IGNORECASE,
 )
@@ -356,7 +356,7 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
     is_meeting = bool(_MEETING.search(venue))
     announced = bool(_PUBLISHED.match(block.text.strip()))
     is_issue = volume and number and _ISSUE_CUE.search(rest)  # a number of a journal, if it is not dated
-    is_article = bool(_ARTICLE_OF_VOLUME.search(text))
+    is_article = bool(_ARTICLE_OF_VOLUME.search(text) or _VOLUME_AND_PAGES.fullmatch(text.strip()))
     if not venue or not (year or is_issue):
         return {}
     if not (volume or pages or is_meeting or (announced and _SERIAL.search(venue))):
