@@ -323,14 +323,6 @@ def test_links_in_the_group_of_a_goal_rise_and_those_in_the_group_of_a_failure_f
     assert order == ["dull0", "goal0", "goal1", "goal2", "dull1", "dull2"]
 
 
-def test_an_index_of_pages_that_are_known_already_lowers_the_list_it_is_in() -> None:
-    dull = [Link(f"http://s.example/dull{n}", region="ul.a") for n in range(2)]
-    indexes = [Link(f"http://s.example/index{n}", region="ul.b") for n in range(2)]
-    start = Page(URLS[0], links=(*dull, *indexes), digest="s")
-    index = Page(indexes[0].url, links=tuple(dull), digest="i")
-    assert walk_lists({URLS[0]: start, index.url: index}) == ["dull0", "index0", "dull1", "index1"]
-
-
 class Names(Lists):
     """Scores links of `/named…` lowest, though their names recommend them."""
 

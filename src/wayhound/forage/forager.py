@@ -317,10 +317,7 @@ class Forager:
         self._outside.count(self.site, page)
 
     def _add_links(self, visit: Visit, page: Page, reading: Reading | None, source: QueuedLink) -> float:
-        """Rate the links of a page that was reached by `source` and queue them; return the best score.
-
-        Where outcomes revise scores, links that wait already do not count: an index of known pages leads nowhere new.
-        """
+        """Rate the links of a page that was reached by `source` and queue them; return the best score."""
         depth = visit.depth + 1
         if reading is None or (self.limits.max_depth is not None and depth > self.limits.max_depth):
             return 0.0
@@ -338,12 +335,9 @@ class Forager:
             score = _worth_of_more(source, links, rated, self.frontier)
             self.frontier.add_second_look(source, visit, score)
         host, position = host_of(self.site.start), source.position
-        best = 0.0
         for link, new in zip(links, rated, strict=True):
-            if not self._recognises_sites or link.url not in self.frontier:
-                best = max(best, new.score)
             self._add_link(visit, link, new, self.program.advance(position, link, host) if position else ())
-        return best
+        return max((new.score for new in rated), default=0.0)
 
     def _add_link(self, visit: Visit, link: Link, new: Rated, position: Position) -> None:
         groups = (*new.groups, *position)
