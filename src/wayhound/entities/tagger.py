@@ -12,9 +12,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from wayhound.entities.fact import Fact
-from wayhound.entities.page_lines import PageLines
+from wayhound.entities.page_lines import CACHED_LINES, PageLines
 from wayhound.entities.templates import lines_with_paths, locate
 from wayhound.text.words import fold, plain_words
 
@@ -77,16 +78,36 @@ def line_features(page: PageLines, paths: Sequence[str]) -> Iterator[list[str]]:
     """Yield the features of each line: its label, the line above, its element and the shape of its text."""
     above = ""
     for line, path in zip(page.lines[:MAX_LINES], paths, strict=False):
-        label = _LABEL.match(line)
-        name = _words(label[1]) if label else above
-        features = [f"label:{name}", *(f"word:{word}" for word in name.split())] if name else []
-        for element in path.split(">")[-2:]:
-            tag, _, classes = element.partition(".")
-            features += (f"tag:{tag}", *(f"class:{word.lower()}" for word in _CLASS_WORDS.findall(classes)))
-        value = line[label.end() if label else 0 :]
-        features += (f"shape:{_shape(value)}", f"length:{len(value).bit_length()}")
-        yield features
-        above = "" if label else _words(line.rstrip(" :："))
+        label, shape, below = _own_features(line)
+        name = above if label is None else label
+        yield [*(_name_features(name) if name else ()), *_element_features(path), *shape]
+        above = below
+
+
+# The pages of a site share most of their lines and nearly all of their elements, so what follows from these is kept.
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _own_features(line: str) -> tuple[str | None, tuple[str, ...], str]:
+    """Return the label of a line, None without one, the features of its value, and what it is called as a label."""
+    label = _LABEL.match(line)
+    value = line[label.end() if label else 0 :]
+    shape = f"shape:{_shape(value)}", f"length:{len(value).bit_length()}"
+    return (_words(label[1]), shape, "") if label else (None, shape, _words(line.rstrip(" :：")))
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _name_features(name: str) -> tuple[str, ...]:
+    return f"label:{name}", *(f"word:{word}" for word in name.split())
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def _element_features(path: str) -> tuple[str, ...]:
+    features: list[str] = []
+    for element in path.split(">")[-2:]:
+        tag, _, classes = element.partition(".")
+        features += (f"tag:{tag}", *(f"class:{word.lower()}" for word in _CLASS_WORDS.findall(classes)))
+    return tuple(features)
 
 
 def _words(text: str) -> str:
