@@ -235,10 +235,12 @@ def _by_label(lines: Sequence[Line]) -> list[int]:
 def _by_position(lines: Sequence[Line]) -> list[int]:
     """Return the starts of entries with a hanging indent, below a gap, or with an indented first line."""
     indents = _indents(lines)
+    further = [indent for indent in indents if indent >= 0.5]
+    ruled = median(further) + 0.5 if further else 0.5
     hanging = [
         i
         for i, indent in enumerate(indents)
-        if lines[i].text and (indent < 0.5 or _is_below_rule(lines, indents, i))
+        if lines[i].text and (indent < 0.5 or (indent > ruled and _is_below_rule(lines, i)))
     ]
     indented = [i for i, indent in enumerate(indents) if indent >= 0.5]
     if _is_plausible(lines, hanging, at_most=0.8):
@@ -251,11 +253,9 @@ def _by_position(lines: Sequence[Line]) -> list[int]:
     return []
 
 
-def _is_below_rule(lines: Sequence[Line], indents: list[float], at: int) -> bool:
+def _is_below_rule(lines: Sequence[Line], at: int) -> bool:
     """Return True for an entry whose author is a drawn rule: it begins with its year, right of all further lines."""
-    further = [indent for indent in indents if indent >= 0.5]
-    begins = _BEGINS_WITH_YEAR.match(lines[at].text) and at > 0 and _may_end(lines[at - 1].text)
-    return bool(begins) and indents[at] > median(further) + 0.5
+    return at > 0 and bool(_BEGINS_WITH_YEAR.match(lines[at].text)) and _may_end(lines[at - 1].text)
 
 
 def _is_plausible(lines: Sequence[Line], starts: list[int], at_most: float) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -29,8 +30,9 @@ _LARGER = 1.12  # times the usual size of a list: the print of a heading, or of 
 _SMALLER = 0.82  # times the usual size of a list: footnotes, and labels in figures
 _DENSE = 0.1  # lines with a year among those of a list; entries seldom have more than ten lines
 _ENOUGH_COUNTED = 4  # labels [1], [2], … that make a list below its heading, though it has no years
+_PAGE_LINES = 200  # at most, of a page before a running head
 _FIRST_ENTRIES = 20  # lines of a list that show its print
-_ADDRESS = re.compile(r"://|\bwww\.|^\S+/\S+$")
+_ADDRESS = re.compile(r"://|\bwww\.|^\S{1,200}/\S{1,200}$")
 _STAMPED_PAGES = 3
 _PAGE_NUMBER = re.compile(r"\W*\d{1,3}\W*")
 _FRONT_PAGES = 3  # pages that are searched for abstract and introduction
@@ -191,8 +193,9 @@ def _references(lines: tuple[Line, ...]) -> range:
     for i, line in enumerate(lines):
         if is_references_heading(line.text) and not (starts and _is_running_head(lines, starts[-1], i)):
             starts.append(i + 1)
+    stamps = _stamps(lines)
     spans = [
-        range(start, _references_end(lines, start, after - 1))
+        range(start, _references_end(lines, start, after - 1, stamps))
         for start, after in pairwise([*starts, len(lines) + 1])
         if _looks_like_references(lines[start : start + 30])
     ]
@@ -202,8 +205,8 @@ def _references(lines: tuple[Line, ...]) -> range:
 
 def _is_running_head(lines: tuple[Line, ...], start: int, at: int) -> bool:
     """Return True for a heading that a list from `start` on repeats at the top of a further page."""
-    is_first = lines[at].page > lines[at - 1].page
-    return is_first and _evidence(lines, range(start, at)) >= 1 and _is_dense(lines, range(start, at))
+    before = range(max(start, at - _PAGE_LINES), at)
+    return lines[at].page > lines[at - 1].page and _years(lines, before) >= 1 and _is_dense(lines, before)
 
 
 def _evidence(lines: tuple[Line, ...], span: range) -> float:
@@ -227,18 +230,22 @@ def _looks_like_references(lines: tuple[Line, ...]) -> bool:
     return counted >= _ENOUGH_COUNTED or (bool(years) and years + labels >= min(4, 0.2 * len(lines)))
 
 
-def _references_end(lines: tuple[Line, ...], start: int, end: int) -> int:
-    """Return the line of the next heading, recognised by its words or its size."""
+def _stamps(lines: tuple[Line, ...]) -> frozenset[str]:
+    """Return the texts that several pages repeat, as "Draft" across each of them."""
+    counts = Counter(line.text for line in lines)
+    return frozenset(text for text, count in counts.items() if count >= _STAMPED_PAGES)
+
+
+def _references_end(lines: tuple[Line, ...], start: int, end: int, stamps: AbstractSet[str]) -> int:
+    """Return the line of the next heading, recognised by its words or its size; `stamps` are none."""
     usual = _usual_size(lines[start : min(end, start + _FIRST_ENTRIES)])
-    stamps = Counter(line.text for line in lines if line.size > _LARGER * usual)
     for i in range(start + 1, end):
         line = lines[i]
         if is_heading_after_references(line.text) and _is_set_as_heading(line, usual):
             return i
         is_larger = usual and line.size > _LARGER * usual and sum(map(str.isalpha, line.text)) >= 4
         is_larger = is_larger and not _ADDRESS.search(line.text)  # which many set in a typewriter font
-        is_stamp = stamps[line.text] >= _STAMPED_PAGES  # as "Draft" across each page
-        if is_larger and not is_stamp and not _is_numbered_on(lines, start, i):
+        if is_larger and line.text not in stamps and not _is_numbered_on(lines, start, i):
             return i
     return end
 
@@ -309,7 +316,7 @@ def _unheaded_references(lines: tuple[Line, ...]) -> range:
             entries = _count_up(lines[start:])
             years = sum(bool(YEAR_OR_STATUS.search(line.text)) for line in lines[start:])
             if entries >= 5 and years >= 0.6 * entries:
-                return range(start, _references_end(lines, start, len(lines)))
+                return range(start, _references_end(lines, start, len(lines), _stamps(lines)))
     return range(0)
 
 
