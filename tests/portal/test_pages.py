@@ -528,3 +528,13 @@ def test_the_first_pages_of_topics_are_made_before_they_are_asked_for(own_collec
     with serve_portal(own_collection) as portal:
         assert [portal.get(address).body for address in made] == bodies
     assert {"/topics", "/topics?sort=hub", "/topics?page=2"} <= set(made)
+
+
+def test_only_a_value_that_has_changed_makes_pages_outdated() -> None:
+    now = 0.0
+    cache = SharedCache(clock=lambda: now)
+    assert (cache.get("count", int, lambda: 1), cache.generation) == (1, 0)
+    now = 10.0
+    assert (cache.get("count", int, lambda: 1), cache.generation) == (1, 0)
+    now = 20.0
+    assert (cache.get("count", int, lambda: 2), cache.generation) == (2, 1)

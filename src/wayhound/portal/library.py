@@ -160,7 +160,7 @@ class SharedCache:
             made = make()
             if made == value:
                 made = value  # pages that were made from it stay valid
-            else:
+            elif name in self._entries:  # no page was made from a value that was not there
                 self.generation += 1
             self._entries[name] = (self.clock(), made, current)
             return made
