@@ -18,10 +18,10 @@ from random import Random
 
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.app.crawl import Crawl
-from wayhound.app.fact_agenda import SiteDemand
-from wayhound.app.fact_search import CONTACT_FIELDS, FactSearch, parse_wanted
-from wayhound.app.fact_tables import WideRow, fact_rows
-from wayhound.app.facts import extract_facts
+from wayhound.app.facts.agenda import SiteDemand
+from wayhound.app.facts.extraction import extract_facts
+from wayhound.app.facts.search import CONTACT_FIELDS, FactSearch, parse_wanted
+from wayhound.app.facts.tables import WideRow, fact_rows
 from wayhound.app.order import Order, complete_order
 from wayhound.app.page_source import PageSource
 from wayhound.app.site_forage import ForagePlan

@@ -12,11 +12,11 @@ import pytest
 from tests.documents.pages import Shown, drawn, needs_ocr, pdf_of, scan_of
 from tests.servers import Answer, Page, Served, serve
 from wayhound.app.crawl import _Turns
-from wayhound.app.fact_agenda import Plan, SiteDemand, extract_by_worth, parse_workload, read_endorsed
-from wayhound.app.fact_extractors import Budget, Spent, extract_at_cost
-from wayhound.app.fact_search import Wanted, parse_wanted
-from wayhound.app.fact_tables import fact_rows
-from wayhound.app.facts import extract_facts
+from wayhound.app.facts.agenda import Plan, SiteDemand, extract_by_worth, parse_workload, read_endorsed
+from wayhound.app.facts.extraction import extract_facts
+from wayhound.app.facts.extractors import Budget, Spent, extract_at_cost
+from wayhound.app.facts.search import Wanted, parse_wanted
+from wayhound.app.facts.tables import fact_rows
 from wayhound.app.site_forage import Demand
 from wayhound.cli import run
 from wayhound.entities.workload import HALF_LIFE_DAYS, AskedQuery, Workload, read_workload

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.servers import Page, Served, serve
-from wayhound.app.fact_review import correct_fact, mark_value, marked_page, merge_entities, split_entity
-from wayhound.app.fact_search import PATIENCE, FactSearch, Wanted, parse_wanted
-from wayhound.app.fact_tables import fact_rows
-from wayhound.app.facts import build_graph, extract_facts
+from wayhound.app.facts.extraction import build_graph, extract_facts
+from wayhound.app.facts.review import correct_fact, mark_value, marked_page, merge_entities, split_entity
+from wayhound.app.facts.search import PATIENCE, FactSearch, Wanted, parse_wanted
+from wayhound.app.facts.tables import fact_rows
 from wayhound.cli import run
 from wayhound.errors import UsageError
 from wayhound.fetched import Fetched

@@ -175,7 +175,7 @@ def _render_memories(
 
 
 def fact_search(workspace: Workspace, wanted: str) -> Callable[[], SiteFacts]:
-    from wayhound.app.fact_search import FactSearch, parse_wanted  # noqa: PLC0415 - most forages extract nothing
+    from wayhound.app.facts.search import FactSearch, parse_wanted  # noqa: PLC0415 - most forages extract nothing
 
     parsed = parse_wanted(workspace, wanted)
     return lambda: FactSearch(parsed)
@@ -184,7 +184,7 @@ def fact_search(workspace: Workspace, wanted: str) -> Callable[[], SiteFacts]:
 def site_demand(workspace: Workspace, order: Order) -> Demand | None:
     if not order.workload:
         return None
-    from wayhound.app.fact_agenda import SiteDemand, parse_workload  # noqa: PLC0415 - most forages have none
+    from wayhound.app.facts.agenda import SiteDemand, parse_workload  # noqa: PLC0415 - most forages have none
 
     return SiteDemand.of(workspace, parse_workload(workspace, order.workload, order.facts), order.facts)
 

@@ -144,7 +144,7 @@ def complete_order(workspace: Workspace, order: Order) -> Order:
     for where organisations say how to reach them, and the pages that have them are the goals.
     """
     if order.facts and not (order.keywords or order.examples or order.goal or order.model):
-        from wayhound.app.fact_search import CONTACT_WORDS  # noqa: PLC0415
+        from wayhound.app.facts.search import CONTACT_WORDS  # noqa: PLC0415
 
         order = replace(order, keywords=CONTACT_WORDS)
         return replace(order, strategy=order.strategy or _default_strategy(workspace, order))

@@ -19,9 +19,9 @@ from rich.table import Table
 from rich.text import Text
 
 from wayhound.app.chains.relationships import LinkChains
-from wayhound.app.fact_search import CONTACT, parse_wanted
-from wayhound.app.fact_tables import fact_rows
-from wayhound.app.facts import extract_facts
+from wayhound.app.facts.extraction import extract_facts
+from wayhound.app.facts.search import CONTACT, parse_wanted
+from wayhound.app.facts.tables import fact_rows
 from wayhound.app.forage import open_run
 from wayhound.app.order import Order, complete_order
 from wayhound.app.papers.adding import AddedFile, Intake, fetched_files

@@ -85,8 +85,8 @@ def explain(
 def _explain_facts(
     folder: Path, facts: str, urls: tuple[str, ...], *, again: bool, allow_private: bool, as_json: bool
 ) -> None:
-    from wayhound.app.fact_review import explain_facts  # noqa: PLC0415 - reads numbering plans
-    from wayhound.app.fact_search import parse_wanted  # noqa: PLC0415
+    from wayhound.app.facts.review import explain_facts  # noqa: PLC0415 - reads numbering plans
+    from wayhound.app.facts.search import parse_wanted  # noqa: PLC0415
 
     with Workspace.open(folder) as workspace:
         wanted = parse_wanted(workspace, facts)

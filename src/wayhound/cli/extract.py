@@ -13,10 +13,11 @@ from typing import Any
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from wayhound.app.fact_agenda import Plan, extract_by_worth, parse_workload, read_endorsed
-from wayhound.app.fact_extractors import Budget, extract_at_cost, extractor_names
-from wayhound.app.fact_search import CONTACT, Wanted, parse_wanted
-from wayhound.app.fact_tables import (
+from wayhound.app.facts.agenda import Plan, extract_by_worth, parse_workload, read_endorsed
+from wayhound.app.facts.extraction import extract_facts
+from wayhound.app.facts.extractors import Budget, extract_at_cost, extractor_names
+from wayhound.app.facts.search import CONTACT, Wanted, parse_wanted
+from wayhound.app.facts.tables import (
     FACT_FORMATS,
     fact_rows,
     wide_rows,
@@ -24,7 +25,6 @@ from wayhound.app.fact_tables import (
     write_relationships,
     write_wide,
 )
-from wayhound.app.facts import extract_facts
 from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
 from wayhound.cli.language import Command, cluster_option, out_option, run_option, workspace_option

@@ -210,7 +210,7 @@ def _write_facts(
 
     Without a path they go to stdout, as CSV or as JSON lines.
     """
-    from wayhound.app.fact_search import parse_wanted  # noqa: PLC0415
+    from wayhound.app.facts.search import parse_wanted  # noqa: PLC0415
     from wayhound.cli.extract import format_by_ending, run_extraction, write_table  # noqa: PLC0415
 
     wanted = parse_wanted(workspace, facts)

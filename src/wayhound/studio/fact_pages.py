@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from wayhound.app.fact_review import (
+from wayhound.app.facts.review import (
     MarkedLine,
     correct_fact,
     mark_value,
@@ -16,8 +16,8 @@ from wayhound.app.fact_review import (
     merge_entities,
     split_entity,
 )
-from wayhound.app.fact_search import CONTACT, Wanted, fact_kinds, parse_wanted
-from wayhound.app.fact_tables import FactRow, fact_rows
+from wayhound.app.facts.search import CONTACT, Wanted, fact_kinds, parse_wanted
+from wayhound.app.facts.tables import FactRow, fact_rows
 from wayhound.store.jobs import Job
 from wayhound.studio.studio import Studio, read_form, to
 from wayhound.studio.tables import Paging, csv_text, download, requested_page

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from wayhound.app.fact_search import fact_kinds
+from wayhound.app.facts.search import fact_kinds
 from wayhound.app.trails import check
 from wayhound.app.train.models import has_new_trails
 from wayhound.paths.trail_check import Remark

@@ -15,8 +15,8 @@ from typing import Any
 
 from wayhound.app import OnProgress
 from wayhound.app.chains.relationships import LinkChains
-from wayhound.app.fact_search import parse_wanted
-from wayhound.app.facts import extract_facts
+from wayhound.app.facts.extraction import extract_facts
+from wayhound.app.facts.search import parse_wanted
 from wayhound.app.forage import override_config
 from wayhound.app.order import Order
 from wayhound.app.papers.adding import AddedFile, Intake, choose_workers, incoming_files

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from wayhound.app.fact_extractors import CostlyExtraction
-from wayhound.app.fact_search import Wanted
-from wayhound.app.fact_tables import FactRow, WideRow
-from wayhound.app.facts import ExtractedFacts
+from wayhound.app.facts.extraction import ExtractedFacts
+from wayhound.app.facts.extractors import CostlyExtraction
+from wayhound.app.facts.search import Wanted
+from wayhound.app.facts.tables import FactRow, WideRow
 from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from wayhound.app.fact_search import parse_mark
+from wayhound.app.facts.search import parse_mark
 from wayhound.app.teach.browser_tabs import BrowserTabs, SessionFinished
 from wayhound.app.teach.saver import Saver
 from wayhound.app.teach.session import Done, Marked, NextSite, PageNode, Session, Undone, tidy_label

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Self
 
-from wayhound.app.fact_search import CONTACT_FIELDS, Wanted, allowed
+from wayhound.app.facts.search import CONTACT_FIELDS, Wanted, allowed
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, same_fact, settle
 from wayhound.entities.fact import Fact
 from wayhound.entities.graph import Claim, Description

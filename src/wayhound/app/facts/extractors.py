@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from wayhound.app.fact_agenda import COSTLY_BATCH, Plan, Stopped, body_reader
-from wayhound.app.fact_search import Wanted, fact_kinds
-from wayhound.app.fact_sites import read_archived
-from wayhound.app.facts import extract_facts, pages_to_read
+from wayhound.app.facts.agenda import COSTLY_BATCH, Plan, Stopped, body_reader
+from wayhound.app.facts.extraction import extract_facts, pages_to_read
+from wayhound.app.facts.search import Wanted, fact_kinds
+from wayhound.app.facts.sites import read_archived
 from wayhound.app.forage_worker import make_fetcher, make_renderer
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.reader import DocumentReader

@@ -13,8 +13,8 @@ from hashlib import sha256
 from itertools import groupby
 from typing import Self
 
-from wayhound.app.fact_search import Wanted
-from wayhound.app.fact_sites import PROFILE_PAGES, Samples, SiteReader, TaughtFacts
+from wayhound.app.facts.search import Wanted
+from wayhound.app.facts.sites import PROFILE_PAGES, Samples, SiteReader, TaughtFacts
 from wayhound.app.parallel import map_items
 from wayhound.config import Config
 from wayhound.entities.graph import Claim, ConsensusGraph, Description

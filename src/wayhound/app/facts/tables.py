@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from wayhound.app.fact_search import Wanted, fact_kinds
-from wayhound.app.facts import build_graph, corrected, record_of
+from wayhound.app.facts.extraction import build_graph, corrected, record_of
+from wayhound.app.facts.search import Wanted, fact_kinds
 from wayhound.app.site_list import SiteTable
 from wayhound.entities.graph import Claim, relationships
 from wayhound.errors import UsageError

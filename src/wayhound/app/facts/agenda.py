@@ -14,9 +14,9 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from wayhound.app.fact_search import Wanted, parse_wanted
-from wayhound.app.fact_sites import read_archived
-from wayhound.app.facts import ExtractedFacts, ReadingTask, conclude_extraction, reading_tasks
+from wayhound.app.facts.extraction import ExtractedFacts, ReadingTask, conclude_extraction, reading_tasks
+from wayhound.app.facts.search import Wanted, parse_wanted
+from wayhound.app.facts.sites import read_archived
 from wayhound.config import FactsConfig
 from wayhound.entities.agenda import Agenda, LightPage, PageResult, PageScorer, Relevance, run_agenda
 from wayhound.entities.graph import ConsensusGraph, doubt

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wayhound.app.fact_search import Wanted, parse_mark
-from wayhound.app.fact_sites import read_archived, settled_facts
-from wayhound.app.facts import pages_to_read, reread_site, sync_entities
+from wayhound.app.facts.extraction import pages_to_read, reread_site, sync_entities
+from wayhound.app.facts.search import Wanted, parse_mark
+from wayhound.app.facts.sites import read_archived, settled_facts
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts
 from wayhound.entities.fact import Fact
 from wayhound.entities.templates import lines_with_paths, locate
