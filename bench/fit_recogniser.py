@@ -4,7 +4,10 @@ Every set of recorded sites is taught and tested as `evaluate --lesson` does, wi
 sets again without the concepts that name the goal, so that the weights also hold for goals that no lexicon names. The
 tables measure how well the probabilities hold on sites that the weights were not fitted on, and with whole sets left
 out: F1 of the goals reported, sites on which nothing is reported, sites without goals on which something is, the same
-after three questions a site, and the reliability of probabilities.
+after three questions a site, and the reliability of probabilities. With `--all-labels`, one more table says how well
+sites with goals and without can be told apart at all: by a model of the same traits that knows every label of the
+other sites of the set.
+
 With `--write`, the weights fitted on all tasks replace `wayhound/paths/data/recogniser.json`. They know neither words
 nor goals; their features are `wayhound.paths.site_recognition.FEATURES`.
 """
@@ -47,6 +50,8 @@ from wayhound.paths.site_recognition import (
     SiteRecogniser,
     next_question,
 )
+from wayhound.paths.trait_model import TraitExample, TraitModel, fit_trait_model
+from wayhound.paths.traits import ReachedPage
 
 FOLDS = 5
 TASK_WEIGHT = 5.0  # in pages, however many were fetched
@@ -69,6 +74,9 @@ class FitTask:
     goals: Floats
     without_goals: bool
     rows: Floats
+    goal: str
+    reached: Sequence[ReachedPage]
+    labels: Sequence[str]  # of the pages; "" if a page has none
 
     @property
     def fold(self) -> int:
@@ -80,6 +88,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="keep the weights fitted on all tasks")
     parser.add_argument("--ablate", action="store_true", help="also measure without each part in turn")
+    parser.add_argument("--all-labels", action="store_true", help="also measure what all labels would tell")
     parser.add_argument("--set", action="append", choices=list(SETS), help="[default: all]")
     add_data_option(parser)
     add_output_options(parser)
@@ -93,6 +102,8 @@ def main() -> int:
     reports += [_doubts(tasks), _reliability(tasks)]
     if arguments.ablate:
         reports.append(_ablation(tasks))
+    if arguments.all_labels:
+        reports.append(_all_labels(tasks))
     if arguments.write:
         _write(_fit(tasks), _expected(tasks))
     return finish(reports, arguments)
@@ -122,12 +133,19 @@ def _tasks(name: str, data: Path) -> Iterator[FitTask]:
                 taught = unnamed.setdefault(key, replace(named, ignored=ignored, _models={}))
             scorer = STRATEGIES[ADAPTIVE_STRATEGY](taught)
             assert isinstance(scorer, Adaptive)
-            urls = [reached.page.url for reached in explore(task.world, scorer, BUDGET)]
+            reached = explore(task.world, scorer, BUDGET)
             wanted = set(task.world.reachable_goals(task.goal))
-            truth = np.array([float(url in wanted) for url in urls])
-            rows = scorer.recogniser.rows()
             yield FitTask(
-                name, label, task.world.name, scorer.recogniser, truth, task.without_goals, rows=rows
+                group=name,
+                lesson=label,
+                site=task.world.name,
+                recogniser=scorer.recogniser,
+                goals=np.array([float(own.page.url in wanted) for own in reached]),
+                without_goals=task.without_goals,
+                rows=scorer.recogniser.rows(),
+                goal=task.goal,
+                reached=reached,
+                labels=[task.world.labels.get(own.page.url, "") for own in reached],
             )
         print(f"{name} {label}", file=sys.stderr)
 
@@ -347,6 +365,69 @@ def _ablation(tasks: Sequence[FitTask]) -> Report:
         print(f"without {name}", file=sys.stderr)
     header = ["without", *(" ".join(key) for key in keys)]
     return Report("F1 without each part in turn, no site doubted", header, rows, [])
+
+
+def _all_labels(tasks: Sequence[FitTask]) -> Report:
+    """Compare lessons of three sites with a model of every labelled page of all other sites, on sites not fitted on."""
+    rows: list[list[Cell]] = []
+    for group in dict.fromkeys(task.group for task in tasks):
+        same = [task for task in tasks if (task.group, task.lesson) == (group, "3x3")]
+        for name, own in (("3x3", same), ("all labels", _taught_all_labels(same))):
+            fitted = [_fit([task for task in own if task.fold != fold]) for fold in range(FOLDS)]
+            for task in own:
+                task.recogniser.weights = fitted[task.fold]
+            f1 = _mean([_f1_without_doubt(task) for task in own if not task.without_goals])
+            rows.append([group, name, f1, *_separation(own)])
+    header = [
+        "set",
+        "taught",
+        "F1, no site doubted",
+        "area of the doubt",
+        f"false goals at {SILENT:.0%} silent",
+    ]
+    return Report("Sites without goals, by a lesson and by all labels", header, rows, [])
+
+
+def _taught_all_labels(tasks: Sequence[FitTask]) -> list[FitTask]:
+    """Return the tasks with the log odds of a model that knows all labels of the other sites in place of all three."""
+    pages = {
+        (task.site, own.page.url): (own.traits(), label)
+        for task in tasks
+        for own, label in zip(task.reached, task.labels, strict=True)
+        if label
+    }
+    models: dict[tuple[str, str], TraitModel] = {}
+    changed = []
+    for task in tasks:
+        if (task.site, task.goal) not in models:
+            models[task.site, task.goal] = fit_trait_model([
+                TraitExample(site, url, traits, float(label == task.goal))
+                for (site, url), (traits, label) in pages.items()
+                if site != task.site
+            ])  # fmt: skip
+        odds = [models[task.site, task.goal].log_odds(own.traits()) for own in task.reached]
+        site = _with_pages(
+            task.recogniser,
+            [
+                replace(page, odds=(own,) * len(page.odds))
+                for page, own in zip(task.recogniser.pages, odds, strict=True)
+            ],
+        )
+        changed.append(replace(task, recogniser=site, rows=site.rows()))
+    return changed
+
+
+SILENT = 0.05  # the share of sites with goals on which nothing may be reported
+
+
+def _separation(tasks: Sequence[FitTask]) -> tuple[float, float]:
+    """Return the area under the curve of the doubt, and false goals at the limit that silences few sites with goals."""
+    doubts = [(task.without_goals, task.recogniser.none_probability()) for task in tasks]
+    having = np.array([doubt for without, doubt in doubts if not without])
+    without = np.array([doubt for without, doubt in doubts if without])
+    above = (without[:, None] > having) + 0.5 * (without[:, None] == having)
+    limit = np.sort(having)[::-1][int(SILENT * len(having))]
+    return float(above.mean()), float((without <= limit).mean())
 
 
 EXPECTED_SETS = ("modern", "departments")  # the others are easier than what people look for
