@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -191,16 +191,26 @@ def test_a_workspace_without_a_model_says_what_comes_next(
     assert "Next: wayhound train" in capsys.readouterr().err
 
 
-def test_a_training_that_is_stopped_leaves_the_old_model_whole(trained: Path) -> None:
+KILLED_WHEN_LEARNED = """
+import os, signal, sys
+from pathlib import Path
+from wayhound.app.train.training import train_and_measure
+from wayhound.workspace import Workspace
+
+def kill(what, done, of):
+    if what == "learning from all trails" and done:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with Workspace.open(Path(sys.argv[1])) as workspace:
+    train_and_measure(workspace, on_progress=kill)
+"""
+
+
+def test_a_training_that_is_killed_leaves_the_old_model_whole(trained: Path) -> None:
     before = sorted(path.read_bytes() for path in (trained / "models" / "paths").iterdir())
-    command = [sys.executable, "-m", "wayhound", "train", "-w", str(trained)]
-    training = subprocess.Popen(command, stderr=subprocess.PIPE)
-    with suppress(subprocess.TimeoutExpired):
-        training.wait(timeout=1.0)
-    training.kill()
-    training.communicate()
-    if training.returncode:  # on a quick machine it may have ended by then
-        assert sorted(path.read_bytes() for path in (trained / "models" / "paths").iterdir()) == before
+    training = subprocess.run([sys.executable, "-c", KILLED_WHEN_LEARNED, str(trained)], check=False)
+    assert training.returncode == -signal.SIGKILL
+    assert sorted(path.read_bytes() for path in (trained / "models" / "paths").iterdir()) == before
 
 
 @pytest.mark.parametrize("strategy", sorted(SPIDERS))
