@@ -65,9 +65,9 @@ def test_a_page_that_cannot_be_made_at_once_is_left_to_its_route(
 
 
 @given(st.text())
-def test_templates_escape_text_as_markupsafe_does_but_for_the_names_of_quotes(text: str) -> None:
+def test_templates_escape_text_as_markupsafe_does(text: str) -> None:
     drawn = Pages("wayhound.portal", {})._environment.from_string("{{ text }}").render(text=text)
-    expected = str(markupsafe.escape(text)).replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
+    expected = str(markupsafe.escape(text))
     assert drawn == expected
 
 
