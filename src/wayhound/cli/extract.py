@@ -25,6 +25,7 @@ from wayhound.app.facts.tables import (
     write_relationships,
     write_wide,
 )
+from wayhound.app.ray_cluster import check_archive
 from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
 from wayhound.cli.language import Command, cluster_option, out_option, run_option, workspace_option
@@ -99,8 +100,6 @@ def extract(
             workspace.stores.forage.run(run_id)  # raises if there is none
         wanted = parse_wanted(workspace, facts)
         if cluster:
-            from wayhound.app.ray_cluster import check_archive  # noqa: PLC0415 - most extractions have one machine
-
             check_archive(workspace, cluster)
         run_extraction(workspace, wanted, run_id, _plan(workspace, facts, options), cluster or "")
         if options["extractors"]:
