@@ -216,6 +216,12 @@ def test_a_hit_tells_what_a_list_shows(library: SearchIndex) -> None:
     assert "".join(piece.text for piece in hit.snippet) == LIBRARY[0].text[0]
 
 
+def test_passages_of_a_text_are_joined_by_one_ellipsis(tmp_path: Path) -> None:
+    document = IndexDocument("page", "1", text=("The office is open …", "Ask at the desk …"))
+    (hit,) = index_of([document], tmp_path).search(SearchRequest()).hits
+    assert "".join(piece.text for piece in hit.snippet) == "The office is open … Ask at the desk …"
+
+
 def test_where_nothing_has_all_words_some_will_do_and_it_says_so(library: SearchIndex) -> None:
     answer = library.search(SearchRequest("forage gödel"))
     assert answer.some_words

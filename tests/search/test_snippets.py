@@ -51,6 +51,13 @@ def test_without_a_word_to_show_the_snippet_is_the_beginning() -> None:
     assert snippet("", marker("x")) == ()
 
 
+def test_a_snippet_that_is_cut_where_its_text_was_cut_has_one_ellipsis_there() -> None:
+    text = "one two … three four … five six"
+    assert shown(snippet(text, marker("nothing"), 10)) == "one two …"
+    assert shown(snippet("filler " * 9 + text, marker("three"), 20)).count("…") == 2
+    assert shown(snippet("word " * 40 + "… deep …", marker("deep"), 12)) == "… [deep] …"
+
+
 @settings(deadline=None)  # a busy machine may pause at any time
 @given(text=st.text(), query=st.text(max_size=20), length=st.integers(1, 60))
 def test_pieces_are_the_text_itself_and_short(text: str, query: str, length: int) -> None:

@@ -231,6 +231,7 @@ def _word_at(text: str, at: int, begin: int) -> re.Match[str]:
 
 
 _BEFORE, _AFTER = (Fragment("… "),), (Fragment(" …"),)
+_LEFT_OUT = " …"
 
 
 def highlight(text: str, highlighter: Highlighter) -> tuple[Fragment, ...]:
@@ -298,6 +299,11 @@ def _cut(text: str, start: int, length: int) -> tuple[int, int]:
     if end < len(text):
         space = text.rfind(" ", max(start, end - 30), end)
         end = space if space > start else end
+    # What is left out there has its sign already, if a passage was cut at the same place before.
+    if start and text[start : start + 1] in _LEFT_OUT:
+        start = end - len(text[start:end].lstrip(_LEFT_OUT))
+    if start < end < len(text) and text[end - 1] in _LEFT_OUT:
+        end = start + len(text[start:end].rstrip(_LEFT_OUT))
     return start, end
 
 

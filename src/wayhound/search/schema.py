@@ -369,4 +369,9 @@ def _shown(document: IndexDocument) -> dict[str, Any]:
 def _shown_text(document: IndexDocument) -> str:
     """Return the text of a document, or the values of its fields if it has none."""
     values = (value for texts in document.fields.values() for value in texts)
-    return " … ".join(document.text) or " · ".join(values)
+    *before, last = document.text or ("",)
+    parts = [
+        *(text.rstrip(" …") for text in before),
+        last,
+    ]  # a passage that was cut ends with the sign already
+    return " … ".join(parts) or " · ".join(values)
