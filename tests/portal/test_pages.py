@@ -22,6 +22,7 @@ from wayhound.citations.citation import Citation
 from wayhound.portal.addresses import to_key
 from wayhound.portal.citations import citation_map_of
 from wayhound.portal.library import (
+    CACHE_SECONDS,
     PAGE_CACHE_BYTES,
     Library,
     PageMaker,
@@ -528,6 +529,35 @@ def test_the_first_pages_of_topics_are_made_before_they_are_asked_for(own_collec
     with serve_portal(own_collection) as portal:
         assert [portal.get(address).body for address in made] == bodies
     assert {"/topics", "/topics?sort=hub", "/topics?page=2"} <= set(made)
+
+
+def test_pages_are_made_at_once_while_a_thread_looks_for_changes(own_collection: Path) -> None:
+    now, go_on = 0.0, Event()
+
+    async def visits() -> list[bool]:
+        def is_made_at_once(query: str) -> bool:
+            scope = {"path": "/topics", "query_string": query.encode(), "scheme": "http", "headers": []}
+            made = RenderedPage(b"", "text/html", query)
+            return readers.known_page(scope, lambda _: lambda _: made) is made
+
+        nonlocal now
+        await readers.read(lambda _: None)
+        busy = asyncio.create_task(readers.run(lambda _: go_on.wait()))
+        await asyncio.sleep(0)
+        now = CACHE_SECONDS / 3
+        soon = is_made_at_once("soon")
+        now = CACHE_SECONDS
+        late = is_made_at_once("late")
+        go_on.set()
+        await busy
+        await readers.run(lambda _: None)  # the only thread has looked before
+        return [soon, late, is_made_at_once("after")]
+
+    readers = Readers(WorkspaceAccess(own_collection), 1, clock=lambda: now)
+    try:
+        assert asyncio.run(visits()) == [True, False, True]
+    finally:
+        readers.close()
 
 
 def test_only_a_value_that_has_changed_makes_pages_outdated() -> None:

@@ -373,14 +373,19 @@ class Readers:
     """
 
     def __init__(
-        self, access: WorkspaceAccess, threads: int = THREADS, index: SearchIndex | None = None
-    ) -> None:
+        self, access: WorkspaceAccess, threads: int = THREADS, index: SearchIndex | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
         self._access = access
-        self._cache = SharedCache()
+        self._clock = clock
+        self._cache = SharedCache(clock)
         # Visitors ask for more searches and records than can be kept, so these may not drive out the few other pages.
         self._pages, self._passing_pages = PageCache(), PageCache()
         self._version: tuple[Stamp, int] = ((), 0)
-        self._fresh_until = 0.0  # when the version has to be looked at again
+        self._look_at = self._fresh_until = (
+            0.0  # when to look at the version again, and when to wait for that
+        )
+        self._is_looking = False
         self.index = index or access.open().search_index
         self._local = threading.local()
         self._n_threads = threads
@@ -401,14 +406,32 @@ class Readers:
 
     async def read(self, query: Callable[[Library], Result]) -> Result:
         """Run a query that takes a few milliseconds: here and now if a thread has looked for changes just before."""
-        if not self._is_fresh:
+        if not self._is_kept_fresh():
             return await self.run(lambda library: self._refreshed(library, query))
         return self._run(query) if self._opens_here() else await self.run(query)
 
     @property
     def _is_fresh(self) -> bool:
         """True if the version was looked at just before, and the index has not been committed since."""
-        return time.monotonic() < self._fresh_until and self._version[0] == self.index.stamp
+        return self._clock() < self._fresh_until and self._version[0] == self.index.stamp
+
+    def _is_kept_fresh(self) -> bool:
+        """Return True if the version is fresh; a thread looks at it again before it is no longer.
+
+        Otherwise all requests would be left to threads, which cost more, until one of these has looked.
+        """
+        if not self._is_fresh:
+            return False
+        if self._clock() >= self._look_at and not self._is_looking:
+            self._is_looking = True
+            self._threads.submit(self._look_again)
+        return True
+
+    def _look_again(self) -> None:
+        try:
+            self._run(self._look)
+        finally:
+            self._is_looking = False
 
     def _opens_here(self) -> bool:
         """Open the library for the event loop, and return True if it may be read there: if it is on this machine."""
@@ -423,7 +446,7 @@ class Readers:
 
         Otherwise it is made here and now by what `find_maker` returns, which is None for pages that take long.
         """
-        if not self._is_fresh:
+        if not self._is_kept_fresh():
             return None
         pages, key, version = self._cache_for(scope), self._key(scope), self._version
         page = pages.get(key, version)
@@ -492,10 +515,14 @@ class Readers:
     def _refreshed(self, library: Library, query: Callable[[Library], Result]) -> Result:
         """Run a query after a look at the version of the index, the topic tree, and the kinds of records."""
         if not self._is_fresh:
-            library.counts(), library.topics(), library.facet_names(), library.facet_label("")
-            self._version = self.index.stamp, self._cache.generation
-            self._fresh_until = time.monotonic() + CACHE_SECONDS / 4
+            self._look(library)
         return query(library)
+
+    def _look(self, library: Library) -> None:
+        library.counts(), library.topics(), library.facet_names(), library.facet_label("")
+        self._version = self.index.stamp, self._cache.generation
+        now = self._clock()
+        self._look_at, self._fresh_until = now + CACHE_SECONDS / 4, now + CACHE_SECONDS / 2
 
     def _run(self, query: Callable[[Library], Result]) -> Result:
         if self._access.read_only and self._stamp() != self._local.stamp:
