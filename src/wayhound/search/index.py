@@ -357,5 +357,6 @@ def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Qu
         (occur.Should, make.boost_query(make.term_query(schema, field, word, "freq"), -weight))
         for weight, word in sorted(weighted)[:SIMILAR_TERMS]
         for field in ("title", "text")
+        if field == "text" or snapshot.searcher.doc_freq(field, word)  # cheaper than a search for nothing
     ]
     return make.boolean_query(queries) if queries else make.empty_query()
