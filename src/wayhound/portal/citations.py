@@ -26,7 +26,10 @@ from wayhound.web.pages import NotFound
 _LONGEST_SENTENCE = 600
 
 
-@dataclass(frozen=True, slots=True)
+# What a page has dozens of is not frozen: that takes three times as long to make.
+
+
+@dataclass(slots=True)
 class CitingSentence:
     """A sentence that cites: before the call-out, the call-out, after it."""
 
@@ -36,7 +39,7 @@ class CitingSentence:
     page: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CitedReference:
     """A work that a paper cites. `url` is its page; `id` is that of the paper if it is held, else empty."""
 
@@ -52,7 +55,7 @@ class CitedReference:
     sentences: tuple[CitingSentence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CitingWork:
     """A paper that cites, and the sentences in which it does."""
 

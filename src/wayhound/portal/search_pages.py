@@ -7,7 +7,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from typing import Annotated, Any
 from urllib.parse import quote_plus, unquote_plus
@@ -328,11 +328,12 @@ def _drawn_facet(
     library: Library, first: SearchParameters, here: str, place: str, facet: tuple[str, Sequence[tuple[str, int]]]
 ) -> str:  # fmt: skip
     name, values = facet
+    drawn = partial(_drawn_kind, library) if name == "type" else _drawn_value
     chosen = {value for chosen, value in first.filters if chosen == name}
     items = [
         _drawn_chosen(library, first, (name, value), count)
         if value in chosen
-        else f'<li><a href="{here}{_drawn_value(name, value, value_text(library, name, value))}{count:,}</span></li>'
+        else f'<li><a href="{here}{drawn(name, value)}{count:,}</span></li>'
         for value, count in values
     ]
     label, all_url = escape(library.facet_label(name)), _all_url(first, name, values)
@@ -354,9 +355,14 @@ def _drawn_facet(
 
 
 @lru_cache(maxsize=20_000)
-def _drawn_value(name: str, value: str, text: str) -> str:
+def _drawn_value(name: str, value: str, text: str = "") -> str:
     """Return the link of a value, from where the address of the page ends to where the count begins."""
-    return f'{escape(_one_more(name, value))}" rel="nofollow">{escape(text)}</a> <span class="count">'
+    shown = text or (_last_name(value) if name == "topic" else value)
+    return f'{escape(_one_more(name, value))}" rel="nofollow">{escape(shown)}</a> <span class="count">'
+
+
+def _drawn_kind(library: Library, name: str, value: str) -> str:
+    return _drawn_value(name, value, value_text(library, name, value))
 
 
 def _drawn_chosen(library: Library, first: SearchParameters, pair: tuple[str, str], count: int) -> str:
@@ -396,8 +402,12 @@ def year_bars(first: SearchParameters, counted: Sequence[tuple[str, int]]) -> tu
 def value_text(library: Library, facet: str, value: str) -> str:
     """Return what people read for a value of a facet: the last name of a topic's path, the label of a kind."""
     if facet == "topic":
-        return value.rsplit(" › ", 1)[-1]
+        return _last_name(value)
     return library.spec(value).label if facet == "type" else value
+
+
+def _last_name(topic: str) -> str:
+    return topic.rsplit(" › ", 1)[-1]
 
 
 def _filter_choice(library: Library, first: SearchParameters, name: str, value: str) -> Choice:
