@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from wayhound.paths.site_recognition import (
+    FEATURES,
     FEW_SITES,
+    MANY_GOALS,
     MANY_SINGLE,
     MAX_DOUBT,
     MAX_NAMED_DOUBT,
@@ -85,9 +87,9 @@ def test_after_a_lesson_of_named_goals_a_smaller_doubt_silences_a_site() -> None
     assert named.max_doubt == MAX_NAMED_DOUBT < MAX_DOUBT == unnamed.max_doubt
 
 
-@pytest.mark.parametrize("sites", [FEW_SITES, MOST_FITTED_SITES + 1])
-def test_names_of_few_sites_and_of_very_many_leave_the_limit_of_doubt(sites: int) -> None:
-    assert LessonFacts(sites=sites, named=1.0).max_doubt == MAX_DOUBT
+@pytest.mark.parametrize(("sites", "goals"), [(FEW_SITES, 1), (3, MANY_GOALS + 1)])
+def test_names_of_few_sites_or_of_many_goals_leave_the_limit_of_doubt(sites: int, goals: int) -> None:
+    assert LessonFacts(sites=sites, goals=goals, named=1.0).max_doubt == MAX_DOUBT
 
 
 def test_goals_of_a_site_are_only_likely_beyond_the_limit_of_its_lesson() -> None:
@@ -132,6 +134,16 @@ def test_a_confirmed_page_without_the_name_brings_its_list_back() -> None:
     site = offices_and_contact(told_by_name=True)
     before, after = site.probabilities(), site.probabilities({"/people/0": True})
     assert (after[3:] > 5 * before[3:]).all()
+
+
+def test_agreement_is_the_correlation_of_the_models_and_the_usual_one_before_pages_tell() -> None:
+    column, usual, traits = FEATURES.index("agreement"), 0.5, (-3.0, -2.0, -1.0, 2.0)
+    for path, correlation in ((traits, 1.0), (traits[::-1], 0.0), ((0.5,) * 4, 0.0)):
+        site = SiteRecogniser(LessonFacts(sites=3))
+        for number, odds in enumerate(zip(path, traits, traits, strict=True)):
+            site.add(PageEvidence(f"/{number}", "/", "ul", 0, "/", odds))
+        agreement = site.rows()[:, column]
+        assert agreement == pytest.approx([(4 * correlation + 5 * usual) / 9] * 4)
 
 
 def test_unlikely_pages_are_not_reported_beside_a_far_likelier_one() -> None:

@@ -49,6 +49,7 @@ SURE, NEARLY_BEST = 0.35, 0.85  # a page of this probability is sure; a share of
 MAX_DOUBT = 0.85  # above this probability that a site has no goal, none is reported
 MAX_NAMED_DOUBT = 0.75  # the same after a lesson whose goals are named
 FEW_SITES = 2  # up to here, names that the taught sites agree on may be chance
+MANY_GOALS = 15  # beyond, sites that have goals are doubted more: at .75, 5 to 14 % of them would be silent
 NAMED_LESSON = 0.4  # from here on a lesson's goals are named by concepts that its sites agree on
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
@@ -64,7 +65,7 @@ FEATURES = (
     "bias", "crf", "small", "wide", "list mean", "template mean", "below best", "best", "median", "start",
     "list size", "template size", "children", "child count", "pages", "one site", "one site, below best", "sites",
     "list best", "contrast", "parent", "parent is goal", "named", "named below best", "named alone",
-    "single", "single, list size", "single, below best",
+    "single", "single, list size", "single, below best", "agreement", "crf, agreeing",
 )  # fmt: skip
 NONE_FEATURES = (
     "bias", "best", "doubtful best", "doubtful top", "doubtful sum", "doubtful none",
@@ -129,9 +130,9 @@ class LessonFacts:
         """The most probable "no goal" at which goals are still reported.
 
         Doubts about sites that have goals are smaller after a lesson whose goals are named, and a lower limit silences
-        no more of them. Names of one or two sites may be chance; after very many, doubts are larger again.
+        no more of them. Names of one or two sites may be chance; after many goals, doubts are larger again.
         """
-        is_named = self.named >= NAMED_LESSON and FEW_SITES < self.sites <= MOST_FITTED_SITES
+        is_named = self.named >= NAMED_LESSON and self.sites > FEW_SITES and self.goals <= MANY_GOALS
         return MAX_NAMED_DOUBT if is_named else MAX_DOUBT
 
 
@@ -188,6 +189,7 @@ class SiteRecogniser:
     _groups: dict[Hashable, tuple[float, int, float]] = field(default_factory=dict)
     _children: dict[str, list[float]] = field(default_factory=dict)
     _named: list[float] = field(default_factory=list)
+    _moments: Floats = field(default_factory=lambda: np.zeros(6))  # of `_agreement`, over the pages so far
     _known: dict[tuple[RecogniserWeights, tuple[tuple[str, bool], ...]], Floats] = field(
         default_factory=dict, init=False
     )  # probabilities by answers: a question and the report after it ask for the same ones
@@ -200,6 +202,7 @@ class SiteRecogniser:
         self._by_url[page.url] = mean
         insort(self._sorted, mean)
         insort(self._named, page.named)
+        self._moments = self._moments + _moments(np.clip([page.odds], -MAX_LOG_ODDS, MAX_LOG_ODDS))
         for group in page.groups:
             total, count, best = self._groups.get(group, (0.0, 0, -MAX_LOG_ODDS))
             self._groups[group] = (total + mean, count + 1, max(best, mean))
@@ -222,13 +225,14 @@ class SiteRecogniser:
         parent = self._by_url.get(page.parent, -MAX_LOG_ODDS)
         is_named = page.named >= WELL_NAMED
         alike = len(self._named) - bisect_left(self._named, WELL_NAMED)
+        agreement = _agreement(self._moments)
         return np.array([
             1.0, *odds, total / size, template / template_size, mean - best, best, median,
             float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
             np.log(len(self.pages)), one, one * (mean - best), self.lesson.log_sites, list_best - mean,
             (best - median) * (mean - median) / MAX_LOG_ODDS, parent, 1 / (1 + np.exp(-parent)),
             page.named, page.named - self._named[-1], is_named / math.sqrt(max(alike, 1)),
-            single, single * np.log(size), single * (mean - best),
+            single, single * np.log(size), single * (mean - best), agreement, agreement * odds[0],
         ])  # fmt: skip
 
     def rows(self, answers: Answers = NO_ANSWERS) -> Floats:
@@ -255,13 +259,14 @@ class SiteRecogniser:
         parent = np.array([by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
         named = np.array([page.named for page in self.pages])
         is_named = (named >= WELL_NAMED).astype(np.float64)
+        agreement = _agreement(_moments(odds))
         columns = [
             np.ones(n), *odds.T, total, template, mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
             child - mean, np.log1p(count), np.log(n), one, one * (mean - best), self.lesson.log_sites,
             list_best[lists] - mean, (best - median) * (mean - median) / MAX_LOG_ODDS, parent, sigmoid(parent),
             named, named - named.max(), is_named / math.sqrt(max(is_named.sum(), 1.0)),
-            single, single * np.log(size), single * (mean - best),
+            single, single * np.log(size), single * (mean - best), agreement, agreement * odds[:, 0],
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
 
@@ -410,6 +415,32 @@ class SiteRecogniser:
         is_doubted = none > limit or (refused >= MAX_REFUSED and not confirmed)
         goals = 0 if is_doubted else count
         return RankedPages(tuple(order.tolist()), tuple(ordered.tolist()), goals, likely - goals, none)
+
+
+_USUAL_AGREEMENT, _USUAL_PAGES = 0.5, 5  # where few pages are known, agreement is taken to be the usual one
+_NO_SPREAD = 1e-9  # of models that give every page the same log odds, up to rounding
+
+
+def _moments(odds: Floats) -> Floats:
+    """Return the sums from which `_agreement` is computed; those of several sets of pages can be added.
+
+    `odds` are the log odds by each model, (pages, models): the path learner's, then those of the models of traits.
+    """
+    path, traits = odds[:, 0], odds[:, 1:].mean(axis=1)
+    return np.array([len(odds), path.sum(), traits.sum(), path @ path, traits @ traits, path @ traits])
+
+
+def _agreement(moments: Floats) -> float:
+    """Return how far the path learner and the models of traits agree on the pages of a site, in [0, 1].
+
+    It is their correlation, 0 if negative. On a site of another language or design the path learner knows few of the
+    words, and orders the pages in another way than the models of traits, which know concepts and structure: there it
+    must count less, and all pages are less sure.
+    """
+    count, path, traits, path_square, trait_square, product = moments.tolist()
+    spread = (count * path_square - path**2) * (count * trait_square - traits**2)
+    shared = (count * product - path * traits) / math.sqrt(spread) if spread > _NO_SPREAD else 0.0
+    return (count * max(0.0, shared) + _USUAL_PAGES * _USUAL_AGREEMENT) / (count + _USUAL_PAGES)
 
 
 _SiteTrait = tuple[str | int, ...]
