@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import phonenumbers
 import pytest
@@ -14,6 +15,7 @@ from wayhound.entities.contacts import decode_protected, find_emails, find_phone
 from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import calibrated
 from wayhound.entities.hours import normalise_hours
+from wayhound.entities.kept import MAX_KEPT, MAX_KEPT_CHARS, keep
 from wayhound.entities.page_lines import PageLines, parse_html
 from wayhound.record_kinds import KINDS
 
@@ -461,3 +463,35 @@ def test_inline_elements_inside_of_what_nobody_sees_are_left_alone() -> None:
 def test_an_irish_code_after_a_district_of_dublin_anchors_an_address() -> None:
     page = facts_of("<p>24 Grafton Street, Dublin 2, D02 X285</p>", "https://acme.ie/")
     assert texts(page, "address") == ["24 Grafton Street, Dublin 2, D02 X285"]
+
+
+def test_answers_about_long_texts_are_not_kept() -> None:
+    asked: list[str] = []
+    ask = keep(asked.append)
+    short, long = "x" * MAX_KEPT_CHARS, "x" * (MAX_KEPT_CHARS + 1)
+    for text in (short, short, long, long):
+        ask(text)
+    assert asked == [short, long, long]
+
+
+def test_pages_of_long_lines_leave_no_memory_behind() -> None:
+    lines = 400
+    read_facts("https://a.example/", b"<p>Call 030 1234567", "text/html")  # loads what stays
+    tracemalloc.start()
+    for number in range(20):
+        body = "".join(f"<p>{number} {line} 12 Main Street, {'word ' * 1_000}" for line in range(lines))
+        read_facts("https://a.example/", body.encode(), "text/html")
+    del body
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 10_000_000  # 40 MB of text were read
+    assert lines * 20 < MAX_KEPT
+
+
+def test_linked_data_inside_of_what_nobody_sees_is_read_and_its_neighbours_are_not() -> None:
+    data = json.dumps({"@type": "Restaurant", "name": "Trattoria Roma", "telephone": "+49 30 1234567"})
+    script = f'<script type="application/ld+json">{data}</script>'
+    hidden = f"<noscript><p>Call 030 7654321 <a>now</a></p>{script}</noscript>"
+    page = read_facts("https://roma.de/", f"<h1>Roma</h1>{hidden}<p>Seen</p>".encode(), "text/html")
+    assert [fact.text for fact in page.of("phone")] == ["+49301234567"]
+    assert page.lines.lines == ("Roma", "Seen")

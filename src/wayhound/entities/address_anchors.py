@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from wayhound.entities.page_lines import CACHED_LINES, PageLines
+from wayhound.entities.kept import keep
+from wayhound.entities.page_lines import PageLines
 from wayhound.entities.places import (
     ADDRESS_LABEL,
     AU_STATES,
@@ -172,7 +172,7 @@ def find_anchors(page: PageLines, hints: Sequence[str]) -> Iterator[AddressAncho
             yield AddressAnchor(index, street, len(text), "", "", BARE)
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[AddressAnchor, ...], int | None]:
     """Return the anchors of one line, as if it were the first, and where a street begins that it may be all of.
 
@@ -215,7 +215,8 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[Address
     yield from _asian_codes(index, text, hints)
     yield from _codes_of_few(index, text, hints, sizes)
     yield from _code_after_street(index, text, hints)
-    for match in _CODE_FIRST.finditer(text) if is_code or {2, 3} <= sizes or "-" in text else ():
+    is_split = {2, 3} <= sizes or ("-" in text and (2 in sizes or not text.isascii()))  # 12-345, 123 45
+    for match in _CODE_FIRST.finditer(text) if is_code or is_split else ():
         is_year = len(match[1]) == 4 and _COPYRIGHT.search(text, 0, match.start())
         if not is_year and (country := _code_country(match[1], hints)):
             yield AddressAnchor(index, match.start(), match.end(), country, match[1], 0.55)
@@ -260,11 +261,14 @@ def _from_large_to_small(index: int, text: str, hints: Sequence[str]) -> Iterato
 
 
 def _asian_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[AddressAnchor]:
-    for match in () if text.isascii() else _JP.finditer(text):
+    is_japanese = not text.isascii() and ("〒" in text or JP_PLACE.search(text))
+    for match in _JP.finditer(text) if is_japanese else ():
         if "〒" in match[0] or JP_PLACE.search(text, match.end(), match.end() + 12):
             yield AddressAnchor(index, match.start(), len(text), "JP", match[1], 0.8)
+    if not _SIX.search(text):
+        return
     indian = _IN if "IN" in hints or "India" in text else _IN_SURE
-    for match in indian.finditer(text) if _SIX.search(text) else ():
+    for match in indian.finditer(text):
         code = next(group for group in match.groups()[1:] if group)
         yield AddressAnchor(index, match.start(), _with_state(text, match.end()), "IN", code, 0.6)
 
@@ -329,7 +333,7 @@ def _without_code(index: int, text: str) -> Iterator[AddressAnchor]:
         yield AddressAnchor(index, named.start(), named.end(), country_named(named[0]), "", 0.4)
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def is_street(text: str) -> bool:
     """Return True for a street with a number, a box, or a crossing of streets."""
     if not text.strip() or len(text) > MAX_PART_CHARS:

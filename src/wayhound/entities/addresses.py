@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from wayhound.entities.address_anchors import (
@@ -30,8 +29,9 @@ from wayhound.entities.address_anchors import (
     find_anchors,
     is_street,
 )
+from wayhound.entities.kept import keep
 from wayhound.entities.markup import format_parts
-from wayhound.entities.page_lines import CACHED_LINES, PageLines
+from wayhound.entities.page_lines import PageLines
 from wayhound.entities.places import (
     ADDRESS_LABEL,
     AU_STATES,
@@ -45,6 +45,7 @@ from wayhound.entities.places import (
 
 MAX_ADDRESSES = 200
 MAX_LINES_ABOVE = 4
+_AROUND = " ,;:-–—|"  # signs that may stand before an address
 
 
 class Address(NamedTuple):
@@ -76,6 +77,8 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
     taken: list[tuple[int, int]] = []
     page = _rejoined(page)
     for anchor in sorted(find_anchors(page, hints), key=lambda anchor: -anchor.weight):
+        if taken and _is_taken(page, anchor, taken):
+            continue
         address = _grow(page, anchor, hints)
         if address is None or any(start < address.end and address.start < end for start, end in taken):
             continue
@@ -85,6 +88,13 @@ def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
             break
     addresses = [*found.values(), *_from_labels(page)] or list(_streets_alone(page))
     return sorted(addresses, key=lambda address: (-address.confidence, address.start))
+
+
+def _is_taken(page: PageLines, anchor: AddressAnchor, taken: Sequence[tuple[int, int]]) -> bool:
+    """Return True if an anchor begins inside of an address, so that what grows from it would overlap that one."""
+    line, offset = page.lines[anchor.line], page.starts[anchor.line]
+    visible = len(line) - len(line[anchor.start :].lstrip(_AROUND))
+    return any(start <= offset + anchor.start and offset + visible < end for start, end in taken)
 
 
 # Addresses whose parts have lines of their own
@@ -180,7 +190,7 @@ def _labelled_part(above: str, line: str) -> tuple[str, str] | None:
     return (name, value.strip()) if name else None
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _part_named(label: str) -> str | None:
     name = _PART_LABEL.fullmatch(label.strip(" :*"))
     return name.lastgroup if name else None
@@ -283,7 +293,7 @@ def _own_line_start(text: str, anchor: AddressAnchor) -> int:
         and (number := re.search(r"(?<![\w.,])\d{1,6}[A-Za-z]?(?:-\d+)?,?\s+[A-Z0-9]", head))
     ):
         start += number.start()
-    return start + (len(text[start:]) - len(text[start:].lstrip(" ,;:-–—|")))
+    return len(text) - len(text[start:].lstrip(_AROUND))
 
 
 def _grow_down(lines: Sequence[str], anchor: AddressAnchor) -> tuple[int, int]:
@@ -401,7 +411,7 @@ def _up_to_label(lines: Sequence[str], first: int) -> list[_Piece]:
     return []
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _after_label(text: str) -> int:
     label = ADDRESS_LABEL.match(text) or ANY_LABEL.match(text)
     return label.end() if label else 0

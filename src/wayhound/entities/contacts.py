@@ -13,7 +13,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from wayhound.entities.page_lines import CACHED_LINES, PageLines
+from wayhound.entities.kept import keep
+from wayhound.entities.page_lines import PageLines
 from wayhound.errors import MissingExtra
 
 MAX_PHONES = 200
@@ -197,23 +198,20 @@ _NORTH_AMERICAN = frozenset({"US", "CA"})
 _TEN_DIGITS = re.compile(r"(?:1[-. ])?\(?([2-9]\d\d)\)?[-. /]{0,2}(\d{3})[-. ]?(\d{4})")
 _GROUPS = re.compile(r"\d[ ().\-/–‐]+\d")
 _SEVEN = re.compile(r"\d(?:\D{0,3}\d){6}")
+# Labels are matched in lower case: to ignore case takes three times as long.
 _LABEL = re.compile(
     r"(?:\btfn?o?\b|\btlfn?\b|"
     r"tel(?:\b|[.:é]|e[fp]|éf)|t[eé]l[eé]ph|phone|\bfon\b|\bcall\b|mob(?:il|\b|\.)|cell|hotline|whats ?app|"
     r"☎|✆|📞|📱|\bt:|\bt\.|\bp:|\bph\b|\bm:|telefone|celular|móvil|movil|contact us|dial|ring us|gsm|kontakt|"
     r"電話|电话|전화|тел|τηλ|reserv|puh\b|handy|zadzwoń|ligue|llám)[^\d+(]{0,24}$",
-    re.IGNORECASE,
 )
-_FAX = re.compile(r"(?:fax|telefax|faks|ファックス|传真|факс|φαξ)[^\d+(]{0,16}$|\bf:\W*$", re.IGNORECASE)
+_FAX = re.compile(r"(?:fax|telefax|faks|ファックス|传真|факс|φαξ)[^\d+(]{0,16}$|\bf:\W*$")
 _NOT_PHONE = re.compile(
     r"(?:isbn|issn|iban|bic|ust|vat|uid|tax|hrb|nip|regon|krs|cnpj|cpf|rut|siret|siren|kvk|btw|abn|acn|gst|pan|id|no|nr|"
     r"account|konto|steuer|p\.? ?iva|c\.?f\.?|ič|dič|order|invoice|copyright|©|\$|€|£|version|doi|zip|plz|cep|code|lat|"
     r"lng|lon|#)[^\w(+]{0,4}$",
-    re.IGNORECASE,
 )
-_BANK = re.compile(
-    r"\b(?:blz|bankleitzahl|kto|konto|iban|bic|swift|bank|sort code|bankverbindung)\b", re.IGNORECASE
-)
+_BANK = re.compile(r"\b(?:blz|bankleitzahl|kto|konto|iban|bic|swift|bank|sort code|bankverbindung)\b")
 _DATE = re.compile(
     r"(?:19|20)\d\d ?[-–/.] ?(?:(?:19|20)\d\d|[01]?\d ?[-–/.] ?[0-3]?\d)|"
     r"[0-3]?\d[-/.][01]?\d[-/.](?:19|20)?\d\d(?:\D.*)?"
@@ -268,18 +266,19 @@ def _readings(candidate: str) -> Iterator[tuple[int, str]]:
         yield 0, candidate.rpartition(" ")[0]
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _label_kind(label: str) -> tuple[bool, bool]:
     """Return whether a text says that a phone number follows, and whether it says so of a fax."""
-    is_labelled = _LABEL.search(label) is not None
-    return is_labelled, not is_labelled and _FAX.search(label) is not None  # "Phone/Fax:" is a phone
+    lowered = label.lower()
+    is_labelled = _LABEL.search(lowered) is not None
+    return is_labelled, not is_labelled and _FAX.search(lowered) is not None  # "Phone/Fax:" is a phone
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _names_another_number(same_line: str, above: str) -> bool:
     """Return True if the text before a number says that it is that of an account, a book or a register."""
-    patterns = (_NOT_PHONE, same_line), (_BANK, same_line), (_BANK, above)
-    return any(pattern.search(text) for pattern, text in patterns)
+    before = same_line.lower()
+    return bool(_NOT_PHONE.search(before) or _BANK.search(before) or _BANK.search(above.lower()))
 
 
 def _phone_candidates(page: PageLines) -> Iterator[tuple[int, str]]:
@@ -288,7 +287,7 @@ def _phone_candidates(page: PageLines) -> Iterator[tuple[int, str]]:
             yield page.starts[index] + start, printed
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _line_candidates(line: str) -> tuple[tuple[int, str], ...]:
     """Return the parts of a line that may be phone numbers, and where they begin."""
     vanity = (
@@ -348,8 +347,11 @@ def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
     if text.startswith("00"):
         text = "+" + text[2:].lstrip()
     if region in _NORTH_AMERICAN and (parts := _TEN_DIGITS.fullmatch(text)):
-        # the library takes half its time to find out what this shape says
-        number = phonenumbers.PhoneNumber(country_code=1, national_number=int("".join(parts.groups())))
+        # the library takes nearly all its time to find out what this shape says
+        national = "".join(parts.groups())
+        if _american_lines().fullmatch(national):
+            return f"+1{national}", "US"
+        number = phonenumbers.PhoneNumber(country_code=1, national_number=int(national))
     else:
         try:
             number = phonenumbers.parse(text, region or None)
@@ -359,6 +361,14 @@ def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
     if country is None or not phonenumbers.is_valid_number_for_region(number, country):
         return None
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164), country
+
+
+@lru_cache(maxsize=1)
+def _american_lines() -> re.Pattern[str]:
+    """Return what the numbers of the United States look like, which come first of all countries with their code."""
+    return re.compile(
+        _phonenumbers().PhoneMetadata.metadata_for_region("US").fixed_line.national_number_pattern
+    )
 
 
 @lru_cache(maxsize=1)
@@ -438,6 +448,6 @@ def find_registrations(page: PageLines) -> Iterator[Contact]:
         seen = end
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _names_register(line: str) -> bool:
     return _REGISTERS.search(line) is not None

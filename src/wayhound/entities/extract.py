@@ -221,6 +221,8 @@ def settle(
             not facts and spec.compare == "text" and spec.name not in ("hours", "registration")
         ):
             facts += _labelled(page, spec.name, (*spec.labels, spec.shown.lower()))
+        if not facts:
+            continue
         near = _near_name(page, settled) if kind.scope == "page" and spec.compare == "address" else ()
         ranked = sorted(facts, key=lambda fact: (not _is_in(fact, near), -fact.confidence, fact.start))
         good = [fact for fact in ranked if fact.confidence >= MIN_CONFIDENCE]

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from urllib.parse import urlsplit
 
 from wayhound.entities.fact import Fact, name_words
-from wayhound.entities.page_lines import CACHED_LINES, PageLines
+from wayhound.entities.kept import keep
+from wayhound.entities.page_lines import PageLines
 from wayhound.text.words import plain_words
 from wayhound.url import registrable_domain
 
@@ -168,8 +169,7 @@ def _lines_of_title(page: PageLines, title: Sequence[str]) -> Iterator[str]:
     beginnings = {word[:size] for word in title for size in range(1, len(word) + 1)}
     if beginnings:
         # an apostrophe ends the word here but not in the title, hence beginnings; what folds to another word is kept
-        lines = islice(page.first_words, KEPT_LINES)
-        yield from [line for line, word, is_odd in lines if is_odd or word in beginnings]
+        yield from page.lines_from(beginnings, KEPT_LINES)
 
 
 _HEADING_WEIGHT = {"h1": 0.9, "h2": 0.5, "h3": 0.2}
@@ -246,9 +246,14 @@ def _with_legal_form(page: PageLines) -> list[str]:
     return [min((text for text in lines if lines[0].endswith(text)), key=len)] if lines else []
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _ends_with_legal_form(line: str) -> bool:
-    form = _LEGAL_FORM.search(line) if len(line) <= 60 else None
+    last = line.rpartition(" ")[2]
+    if len(line) > 60 or (
+        last.islower() and last.isascii() and "." not in last
+    ):  # a form has capitals or dots
+        return False
+    form = _LEGAL_FORM.search(line)
     return form is not None and form.start() > 0 and form.end() >= len(line) - 1
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import attrgetter
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode, create_tag
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, create_tag
 
+from wayhound.entities.kept import MAX_KEPT, MAX_KEPT_CHARS
 from wayhound.entities.places import ADDRESS_LABEL, ADDRESS_STARTS
 from wayhound.pages.head import language_of, one_line, title_of
 from wayhound.pages.reader import bound_markup
@@ -24,7 +25,6 @@ from wayhound.pages.sniff import MAX_CHARS, decode, has_plain_markup, sniff_kind
 from wayhound.text.words import fold
 
 MAX_LINES = 20_000
-CACHED_LINES = 8_192  # of which an extractor keeps its answer: the pages of a site share most of theirs
 MAX_LINE_CHARS = 50_000
 
 # `wbr` is not text, but where a word may be broken; empty elements would break the line.
@@ -40,9 +40,13 @@ _INLINE = frozenset(
 _GLUED = re.compile(rb"</span>(?=<span[^<>]*>[A-Z])(?<=[a-z0-9.]</span>)")
 _BREAK = "\x02"  # in ASCII: one letter of a wider script doubles the time that a text takes
 _MAX_HEADINGS = 150
-_LISTS = (_UNSEEN, _INLINE, {"title"}, {"h1", "h2", "h3"})
+_LISTS = ({"script"}, _UNSEEN - {"script"}, _INLINE, {"title"}, {"h1", "h2", "h3"})
 _LIST_OF = {create_tag(tag).tag_id: number for number, tags in enumerate(_LISTS) for tag in tags}
 """The list of `_Elements` that an element belongs to, by the number of its tag: each name would be a new string."""
+
+_SCRIPT, _OTHER_UNSEEN = 0, 1
+_WITHOUT_EVENTS = int(LexborDocumentOptions.WO_EVENTS)
+"""The parser reports each change of the tree to itself, for menus (`select`), which are not seen here."""
 
 # What is worth a search of the tree: most pages only hide fields of forms, and blocks.
 # Each is looked for by a fixed text, in a third of the time that a pattern takes, and the rest around its places.
@@ -52,9 +56,13 @@ _SIGN = re.compile(rb"alt=.@[\"']")  # a picture shows the sign of an e-mail add
 _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
 
 
-_DIGIT = re.compile(r"\d")
+_DIGIT, _ASCII_DIGIT = re.compile(r"\d"), re.compile(r"[0-9]")  # a range takes half the time
 _FIRST_WORD = re.compile(r"[\W_]*([^\W_]+)([&\\{]?)")
 MAX_NAME_CHARS = 90
+_SHUT_WORDS = (
+    "closed geschlossen ruhetag fermé cerrado fechado chiuso gesloten nieczynne zavřeno zaprto stengt lukket stängt "
+    "suljettu 定休 休み".split()
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class PageLines:
 
     @cached_property
     def _traits(self) -> list[_Traits]:
-        return list(map(_traits, self.lines))
+        return [_kept_traits(line) if len(line) <= MAX_KEPT_CHARS else _traits(line) for line in self.lines]
 
     @cached_property
     def digit_lines(self) -> tuple[int, ...]:
@@ -95,34 +103,44 @@ class PageLines:
         return [index for index, traits in enumerate(self._traits) if traits[1]]
 
     @property
-    def first_words(self) -> Iterator[tuple[str, str, bool]]:
-        """Each line with its first word, folded, and True if more than this word may belong to it."""
-        return (
-            (line, word, is_odd) for line, (_, _, word, is_odd) in zip(self.lines, self._traits, strict=True)
-        )
+    def shut_lines(self) -> list[int]:
+        """The indices of lines with a word for "closed"."""
+        return [index for index, traits in enumerate(self._traits) if traits[4]]
+
+    def lines_from(self, words: Collection[str], most: int) -> list[str]:
+        """Return those of the first lines whose first word, folded, is one of the words or may be another."""
+        seen = zip(self.lines[:most], self._traits, strict=False)
+        return [line for line, (_, _, word, is_odd, _) in seen if is_odd or word in words]
 
     def context(self, start: int, end: int, width: int = 60) -> str:
         """Return the text around a span on one line, for people."""
         return " ".join(self.text[max(0, start - width) : end + width].split())
 
 
-_Traits = tuple[bool, bool, str, bool]
+_Traits = tuple[bool, bool, str, bool, bool]
 
 
-@lru_cache(maxsize=CACHED_LINES)
 def _traits(line: str) -> _Traits:
     """Return what several extractors ask of every line, together: most of the time goes into looking up the line."""
     first = _FIRST_WORD.match(line)
     if first is None:
-        return False, False, "", False
+        return False, False, "", False, False
     word = (
         first[1].lower() if line.isascii() else fold(first[1])
     )  # of letters alone, so there is no more to fold
     is_label = word in ADDRESS_STARTS and ADDRESS_LABEL.match(line) is not None
-    has_digit = _DIGIT.search(line, first.start(1)) is not None
+    digit = _ASCII_DIGIT if line.isascii() else _DIGIT
+    has_digit = digit.search(line, first.start(1)) is not None
     if len(line) > MAX_NAME_CHARS:
-        return has_digit, is_label, "", False
-    return has_digit, is_label, word, bool(first[2]) or line.startswith(("&", "\\", "{"))
+        return has_digit, is_label, "", False, says_shut(line)
+    is_odd = bool(first[2]) or line.startswith(("&", "\\", "{"))
+    return has_digit, is_label, word, is_odd, says_shut(line)
+
+
+def says_shut(line: str) -> bool:
+    """Return True if a line has a word for "closed"."""
+    lowered = line.lower()
+    return any(map(lowered.__contains__, _SHUT_WORDS))  # a generator would take twice as long
 
 
 @dataclass(frozen=True)
@@ -141,19 +159,19 @@ class ParsedPage:
     def linked_data(self) -> Iterator[str]:
         """The texts of scripts with JSON-LD, which are lost with the other scripts when the page is flattened."""
         if b"application/ld+json" in self.source:
-            for node in self.elements.unseen:
-                if node.tag == "script" and "ld+json" in (node.attributes.get("type") or "").lower():
+            for node in self.elements.scripts:
+                if "ld+json" in (node.attributes.get("type") or "").lower():
                     yield node.text()
 
     def lines(self) -> PageLines:
         """Return the lines of the page. The tree cannot be used afterwards."""
         tree, body, language = self.tree, self.tree.body, language_of(self.tree.root)
         elements = self.elements
-        elements.remove(elements.unseen)
+        _unlink((*elements.scripts, *elements.unseen))
         title = title_of(elements.titles)
         headings = tuple(elements.heading_texts())
         if any(_HIDDEN.match(self.source, place - 1) for place in _places(self.source, b"hidden") if place):
-            elements.remove(node for node in tree.css("[hidden]") if node.tag not in {"html", "body"})
+            _unlink([node for node in tree.css("[hidden]") if node.tag not in {"html", "body"}])
         if any(
             _starts_span(self.source, place)
             for place in _places(self.source, b"display:")
@@ -161,7 +179,7 @@ class ParsedPage:
         ):
             # inside of a line, as in e-mail addresses; hidden blocks may open on a click
             decoys = tree.css('span[style*="display:none"], span[style*="display: none"]')[:1_000]
-            elements.remove(node for node in decoys if len(node.text()) < 40)
+            _unlink([node for node in decoys if len(node.text()) < 40])
         if any(_SIGN.match(self.source, place - 5) for place in _places(self.source, b"@") if place >= 5):
             for node in tree.css('img[alt="@"]')[:1_000]:
                 node.replace_with("@")
@@ -207,37 +225,22 @@ def _parsed(url: str, source: bytes, media_type: str) -> ParsedPage:
         source = _encoded(bound_markup(source.decode("utf-8"), media_type))
     if b"</span><span" in source:  # a fixed text is found in half of the time
         source = _GLUED.sub(b"</span> ", source)
-    tree = LexborHTMLParser(source)
+    tree = LexborHTMLParser(source, options=_WITHOUT_EVENTS)
     return ParsedPage(url, source, tree, _elements(tree))
 
 
 @dataclass
 class _Elements:
-    """The elements of a tree that matter for its lines, in document order."""
+    """The elements of a tree that matter for its lines, in document order.
 
+    What is inside of an unseen element is not listed, but for scripts, which may state facts wherever they are.
+    """
+
+    scripts: list[LexborNode] = field(default_factory=list)
     unseen: list[LexborNode] = field(default_factory=list)
     inline: list[LexborNode] = field(default_factory=list)
     titles: list[LexborNode] = field(default_factory=list)
     headings: list[LexborNode] = field(default_factory=list)
-
-    def remove(self, nodes: Iterable[LexborNode]) -> None:
-        """Remove nodes from the tree, and what is inside of them from the lists: it must not be touched again."""
-        gone: set[int] = set()
-        inside: set[int] = set()
-        for node in nodes:
-            if node.mem_id in inside:
-                continue  # it went with the element around it
-            gone.add(node.mem_id)
-            child = node.first_child
-            if child is not None and (child.is_element_node or child.next is not None):
-                inside.update(inner.mem_id for inner in node.traverse())
-            node.decompose()
-        if (
-            inside or nodes is not self.unseen
-        ):  # most of what is unseen is script, with nothing of the lists inside
-            gone |= inside
-            for name in ("inline", "titles", "headings"):
-                setattr(self, name, [node for node in getattr(self, name) if node.mem_id not in gone])
 
     def heading_texts(self) -> Iterator[tuple[str, str]]:
         """Yield tag and text of each heading, those of a higher level first."""
@@ -249,12 +252,39 @@ class _Elements:
 def _elements(tree: LexborHTMLParser) -> _Elements:
     """Return the elements that matter in one walk: the parser walks the whole tree for each name it is asked for."""
     found = _Elements()
-    lists, number_of = (found.unseen, found.inline, found.titles, found.headings), _LIST_OF.get
-    for node in tree.root.traverse() if tree.root is not None else ():
+    lists = found.scripts, found.unseen, found.inline, found.titles, found.headings
+    number_of = _LIST_OF.get
+    nodes = tree.root.traverse() if tree.root is not None else iter(())
+    for node in nodes:
         number = number_of(node.tag_id)
-        if number is not None:
-            lists[number].append(node)
+        if number is None:
+            continue
+        lists[number].append(node)
+        if number <= _OTHER_UNSEEN and (last := _last_inside(node)) is not None:
+            for inner in nodes:
+                if number_of(inner.tag_id) == _SCRIPT:
+                    found.scripts.append(inner)
+                if inner.mem_id == last:
+                    break
     return found
+
+
+def _unlink(nodes: Iterable[LexborNode]) -> None:
+    """Take nodes out of their tree with all inside of them, which stays linked to them and does no harm there."""
+    for node in nodes:
+        node.decompose(recursive=False)
+
+
+def _last_inside(node: LexborNode) -> int | None:
+    """Return the id of what is walked last inside of a node; None if that is nothing but text."""
+    last: LexborNode | None = None
+    below = node.last_child
+    while below is not None:
+        if below.is_text_node:
+            below = below.prev
+        else:
+            last, below = below, below.last_child
+    return None if last is None else last.mem_id
 
 
 def _places(source: bytes, word: bytes) -> Iterator[int]:
@@ -279,13 +309,13 @@ def _visible(text: str) -> str:
 
 def _lines(pieces: Iterable[str]) -> tuple[str, ...]:
     """Return the lines that are not empty of a text in pieces."""
-    lines = list(filter(None, map(_line, pieces)))
+    seen = [_kept_line(piece) if len(piece) <= MAX_KEPT_CHARS else _line(piece) for piece in pieces]
+    lines = list(filter(None, seen))
     if len(lines) > MAX_LINES or max(map(len, lines), default=0) > MAX_LINE_CHARS:
         lines = [line[:MAX_LINE_CHARS].rstrip() for line in lines[:MAX_LINES]]
     return tuple(lines)
 
 
-@lru_cache(maxsize=CACHED_LINES)
 def _line(piece: str) -> str:
     """Return what a reader sees of a piece of text, with single spaces.
 
@@ -293,3 +323,7 @@ def _line(piece: str) -> str:
     kept of lines is found sooner.
     """
     return " ".join(_visible(piece).split())
+
+
+# asked for every line, so without a function in between
+_kept_traits, _kept_line = lru_cache(maxsize=MAX_KEPT)(_traits), lru_cache(maxsize=MAX_KEPT)(_line)

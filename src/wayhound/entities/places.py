@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
+from wayhound.entities.kept import keep
 from wayhound.text.words import fold
 
 Placed = Literal["before", "after"]
@@ -240,12 +240,15 @@ _FIRST_WORDS = frozenset(
     re.findall(r"\w+", name)[0] for country in COUNTRIES.values() for name in country.names
 )
 _WORDS = re.compile(r"\w+")
+_SPACED = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(128)).ljust(256)
 
 
-@lru_cache(maxsize=8_192)
+@keep
 def search_country(text: str) -> re.Match[str] | None:
     """Return the first name of a country in a text. A word of one is looked for first: to try all is slow."""
-    return None if _FIRST_WORDS.isdisjoint(_WORDS.findall(text)) else COUNTRY_NAME.search(text)
+    # a table takes a quarter of the time of a pattern
+    words = text.encode().translate(_SPACED).decode().split() if text.isascii() else _WORDS.findall(text)
+    return None if _FIRST_WORDS.isdisjoint(words) else COUNTRY_NAME.search(text)
 
 
 def country_named(name: str) -> str:
@@ -270,7 +273,7 @@ def country_of_path(url: str) -> str:
     return _country_of_folders(url.partition("://")[2].rpartition("/")[0])
 
 
-@lru_cache(maxsize=8_192)
+@keep
 def _country_of_folders(path: str) -> str:
     folders = path.split("/")[1:]
     names = (folder.replace("-", " ").replace("_", " ").title() for folder in folders if len(folder) > 3)

@@ -12,10 +12,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from wayhound.entities.fact import Fact
-from wayhound.entities.page_lines import CACHED_LINES, PageLines
+from wayhound.entities.kept import keep
+from wayhound.entities.page_lines import PageLines
 from wayhound.entities.templates import lines_with_paths, locate
 from wayhound.text.words import fold, plain_words
 
@@ -87,7 +87,7 @@ def line_features(page: PageLines, paths: Sequence[str]) -> Iterator[list[str]]:
 # The pages of a site share most of their lines and nearly all of their elements, so what follows from these is kept.
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _own_features(line: str) -> tuple[str | None, tuple[str, ...], str]:
     """Return the label of a line, None without one, the features of its value, and what it is called as a label."""
     label = _LABEL.match(line)
@@ -96,12 +96,12 @@ def _own_features(line: str) -> tuple[str | None, tuple[str, ...], str]:
     return (_words(label[1]), shape, "") if label else (None, shape, _words(line.rstrip(" :：")))
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _name_features(name: str) -> tuple[str, ...]:
     return f"label:{name}", *(f"word:{word}" for word in name.split())
 
 
-@lru_cache(maxsize=CACHED_LINES)
+@keep
 def _element_features(path: str) -> tuple[str, ...]:
     features: list[str] = []
     for element in path.split(">")[-2:]:
