@@ -425,6 +425,7 @@ def profile_urls(source: bytes) -> list[str]:
     return list(found)
 
 
+@keep
 def is_profile(url: str) -> bool:
     """Return True for a page of an organisation or a person on a social network, and not a button to share."""
     if not _SOCIAL.match(url) or _SHARE.search(url):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from wayhound.entities.kept import MAX_KEPT, keep
-from wayhound.entities.page_lines import PageLines, says_shut
+from wayhound.entities.page_lines import PageLines
 from wayhound.text.words import fold
 
 DAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
@@ -102,12 +102,17 @@ class OpenHours(NamedTuple):
 _HINT = re.compile(r"\d ?(?:[:.h]\d\d|[ap]\.? ?m\b|[AP]\.? ?M\b|[Uu]hr|hrs|h\b|[-–—~～] ?\d\d?(?!\d))")
 _NOON = re.compile(r"\b(?:12 ?)?(noon|midday|midnight)\b", re.IGNORECASE)
 _NO_MEAL = re.compile(r"\bno\b", re.IGNORECASE)
+_SHUT_WORDS = (
+    "closed geschlossen ruhetag fermé cerrado fechado chiuso gesloten nieczynne zavřeno zaprto stengt lukket stängt "
+    "suljettu 定休 休み".split()
+)
+_SHUT_BYTES = tuple({case(word).encode().lower() for word in _SHUT_WORDS for case in (str.lower, str.upper)})
 
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
     numbers = [number for number in page.digit_lines if _may_have_times(page.lines[number])]
-    if shut := [number for number in page.shut_lines if len(page.lines[number]) <= _MAX_CHARS]:
+    if shut := _lines_that_say_shut(page):
         numbers = sorted({*numbers, *shut})
     for number in numbers:
         line, above = page.lines[number], page.lines[number - 1] if number else ""
@@ -122,6 +127,34 @@ def _may_have_times(line: str) -> bool:
     return len(line) <= _MAX_CHARS and _HINT.search(line) is not None
 
 
+def _lines_that_say_shut(page: PageLines) -> list[int]:
+    """Return the lines with a word for "closed", which are looked for in the whole text: few pages have any."""
+    text = page.text
+    if not text.isascii():  # bytes are lowered in a tenth of the time
+        seen = text.encode("utf-8", "replace").lower()
+        if not any(map(seen.__contains__, _SHUT_BYTES)):
+            return []
+    lowered = text.lower()
+    words = list(filter(lowered.__contains__, _SHUT_WORDS))
+    if not words:
+        return []
+    if len(lowered) != len(text):  # a capital of two small letters, after which no place is the same
+        shut = [index for index, line in enumerate(page.lines) if _says_shut(line)]
+    else:
+        shut = [page.line_at(match.start()) for match in _any_of(tuple(words)).finditer(lowered)]
+    return [index for index in shut if len(page.lines[index]) <= _MAX_CHARS]
+
+
+@lru_cache(maxsize=100)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(words))
+
+
+def _says_shut(text: str) -> bool:
+    lowered = text.lower()
+    return any(map(lowered.__contains__, _SHUT_WORDS))  # a generator would take twice as long
+
+
 @keep
 def _line_hours(line: str, above: str) -> tuple[str, bool]:
     """Return the hours of a line, and True if its days are named beyond doubt; empty if there are none."""
@@ -129,7 +162,7 @@ def _line_hours(line: str, above: str) -> tuple[str, bool]:
     pending = _days(above)[0] if above and not days else []
     if not (sure or pending or _ALL_DAYS.search(line.lower())):
         return "", sure
-    if not (_TIMES.search(line) or (says_shut(line) and _SHUT.search(line)) or _NOON.search(line)):
+    if not (_TIMES.search(line) or (_says_shut(line) and _SHUT.search(line)) or _NOON.search(line)):
         return "", False
     return normalise_hours(line, pending), sure
 

@@ -59,10 +59,6 @@ _INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
 _DIGIT, _ASCII_DIGIT = re.compile(r"\d"), re.compile(r"[0-9]")  # a range takes half the time
 _FIRST_WORD = re.compile(r"[\W_]*([^\W_]+)([&\\{]?)")
 MAX_NAME_CHARS = 90
-_SHUT_WORDS = (
-    "closed geschlossen ruhetag fermé cerrado fechado chiuso gesloten nieczynne zavřeno zaprto stengt lukket stängt "
-    "suljettu 定休 休み".split()
-)
 
 
 @dataclass(frozen=True)
@@ -102,29 +98,24 @@ class PageLines:
         """The indices of lines that begin with a word for "address"."""
         return [index for index, traits in enumerate(self._traits) if traits[1]]
 
-    @property
-    def shut_lines(self) -> list[int]:
-        """The indices of lines with a word for "closed"."""
-        return [index for index, traits in enumerate(self._traits) if traits[4]]
-
     def lines_from(self, words: Collection[str], most: int) -> list[str]:
         """Return those of the first lines whose first word, folded, is one of the words or may be another."""
         seen = zip(self.lines[:most], self._traits, strict=False)
-        return [line for line, (_, _, word, is_odd, _) in seen if is_odd or word in words]
+        return [line for line, (_, _, word, is_odd) in seen if is_odd or word in words]
 
     def context(self, start: int, end: int, width: int = 60) -> str:
         """Return the text around a span on one line, for people."""
         return " ".join(self.text[max(0, start - width) : end + width].split())
 
 
-_Traits = tuple[bool, bool, str, bool, bool]
+_Traits = tuple[bool, bool, str, bool]
 
 
 def _traits(line: str) -> _Traits:
     """Return what several extractors ask of every line, together: most of the time goes into looking up the line."""
     first = _FIRST_WORD.match(line)
     if first is None:
-        return False, False, "", False, False
+        return False, False, "", False
     word = (
         first[1].lower() if line.isascii() else fold(first[1])
     )  # of letters alone, so there is no more to fold
@@ -132,15 +123,8 @@ def _traits(line: str) -> _Traits:
     digit = _ASCII_DIGIT if line.isascii() else _DIGIT
     has_digit = digit.search(line, first.start(1)) is not None
     if len(line) > MAX_NAME_CHARS:
-        return has_digit, is_label, "", False, says_shut(line)
-    is_odd = bool(first[2]) or line.startswith(("&", "\\", "{"))
-    return has_digit, is_label, word, is_odd, says_shut(line)
-
-
-def says_shut(line: str) -> bool:
-    """Return True if a line has a word for "closed"."""
-    lowered = line.lower()
-    return any(map(lowered.__contains__, _SHUT_WORDS))  # a generator would take twice as long
+        return has_digit, is_label, "", False
+    return has_digit, is_label, word, bool(first[2]) or line.startswith(("&", "\\", "{"))
 
 
 @dataclass(frozen=True)
@@ -187,8 +171,8 @@ class ParsedPage:
             return PageLines(self.url, title, language, headings)
         for node in elements.inline:
             node.unwrap()
-        tree.merge_text_nodes()
-        pieces = body.text(separator=_BREAK, skip_empty=True).split(_BREAK)
+        body.merge_text_nodes()
+        pieces = _visible(body.text(separator=_BREAK, skip_empty=True)).split(_BREAK)
         return PageLines(self.url, title, language, headings, _lines(pieces))
 
 
@@ -317,12 +301,12 @@ def _lines(pieces: Iterable[str]) -> tuple[str, ...]:
 
 
 def _line(piece: str) -> str:
-    """Return what a reader sees of a piece of text, with single spaces.
+    """Return a piece of text with single spaces.
 
     Four lines of five are those of the pages before. They are the same string then, whose hash is known: all that is
     kept of lines is found sooner.
     """
-    return " ".join(_visible(piece).split())
+    return " ".join(piece.split())
 
 
 # asked for every line, so without a function in between
