@@ -301,7 +301,8 @@ def _doi(head: str) -> str:
 
 def _prints_one(source: str) -> bool:
     """Return True if a source is whole and prints one list: of several, none is the list of references."""
-    return len(_LISTS.findall(source)) == 1 and not _INCLUDED.search(source)
+    is_divided = re.search(r"\\(?:begin\{refse(?:ction|gment)\}|newrefse(?:ction|gment)\b)", source)
+    return len(_LISTS.findall(source)) == 1 and not _INCLUDED.search(source) and not is_divided
 
 
 def _printed_entries(source: str) -> list[str]:

@@ -103,7 +103,13 @@ def titles_report(arguments: argparse.Namespace) -> Report:
     """Compare titles with those of pdftitle, kind by kind."""
     program = arguments.python.with_name("pdftitle")
     options = argparse.Namespace(
-        files=arguments.files, data=arguments.data, kinds=(), most=MOST_FILES, only="unseen", pdftitle=program
+        files=arguments.files,
+        data=arguments.data,
+        kinds=(),
+        most=MOST_FILES,
+        only="unseen",
+        pdftitle=program,
+        resume=None,
     )
     tallies, _ = papers_venues.run(options)
     rows: list[list[Cell]] = [

@@ -3,7 +3,11 @@
 FOLDER has a folder for each kind of venue, with PDFs and their sources below it (`NAME.pdf`, and `NAME.tex` or
 `NAME.Rnw` in the same package), as packages of documentation have them; `--fetch` downloads those of Debian. A file is
 `looked at` if the first digit of its digest is even: rules are written by looking at these, and the bars are for the
-others. Of theses, books and reports only the references count.
+others. Of theses, books and reports only the references count. The values of papers in `journals` were typed in by
+hand (`journal_papers.tsv`, which also says which were looked at).
+
+`--resume FILE` keeps what was measured, so that a call that was interrupted goes on; after a change of the readers or
+of the truth all is measured anew.
 
 `--pdftitle PROGRAM` also asks pdftitle (`pip install pdftitle` in an environment of its own) for the title of each.
 
@@ -14,18 +18,29 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import wayhound
 from bench.latex_gold import PaperGold, gold_of
 from bench.pdf import described, plain, unpacked
-from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
+from bench.report import (
+    Bar,
+    Cell,
+    Report,
+    add_data_option,
+    add_output_options,
+    finish,
+)
 from bench.venue_packages import fetch_all
 from wayhound.app.papers.models import WorkspaceModels
 from wayhound.documents.document import Document
@@ -55,16 +70,58 @@ class VenueFile:
     path: Path
     body: bytes
     gold: PaperGold
+    split: str = ""  # of a paper in the table; the others are split by their digests
 
     @property
     def name(self) -> str:
         return f"{self.kind}/{self.path.name}"
 
     @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.body).hexdigest()
+
+    @property
+    def key(self) -> str:
+        """The file and its truth, to find what was measured before."""
+        return hashlib.sha256(f"{self.digest} {self.gold!r}".encode()).hexdigest()[:16]
+
+    @property
     def looked_at(self) -> bool:
-        if self.kind == BY_HAND:
-            return True
-        return int(hashlib.sha256(self.body).hexdigest()[0], 16) % 2 == 0
+        return self.split == "looked at" if self.split else int(self.digest[0], 16) % 2 == 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListCounts:
+    """Counts of one list of references; `length` is that of the true list, of which `printed` can be compared."""
+
+    language: str
+    printed: int
+    cut: int
+    recalled: int
+    precise: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was right of one file: the fields that it prints, its references, and notes for people who look at it."""
+
+    is_paper: bool
+    fields: dict[str, bool]
+    confidence: float | None = None  # of the title
+    references: ListCounts | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Outcome:
+        counts = values["references"]
+        return cls(
+            values["is_paper"],
+            values["fields"],
+            values["confidence"],
+            ListCounts(**counts) if counts else None,
+            tuple(values["notes"]),
+        )
 
 
 @dataclass
@@ -106,9 +163,22 @@ class Tally:
     references: dict[str, ListTally] = field(default_factory=lambda: defaultdict(ListTally))
     confidence: list[tuple[float, bool]] = field(default_factory=list)  # of titles
 
-    def add(self, name: str, *, right: bool) -> None:
-        self.measured[name] += 1
-        self.right[name] += right
+    def add(self, outcome: Outcome) -> None:
+        self.files += 1
+        self.papers += outcome.is_paper
+        self.measured.update(outcome.fields.keys())
+        self.right.update(name for name, right in outcome.fields.items() if right)
+        if outcome.confidence is not None and "title" in outcome.fields:
+            self.confidence.append((outcome.confidence, outcome.fields["title"]))
+        if counts := outcome.references:
+            for name in (counts.language, "all"):
+                self.references[name].add(
+                    printed=counts.printed,
+                    cut=counts.cut,
+                    recalled=counts.recalled,
+                    precise=counts.precise,
+                    length=counts.length,
+                )
 
     def share(self, name: str) -> float | None:
         return self.right[name] / self.measured[name] if self.measured[name] else None
@@ -121,15 +191,15 @@ def found_by_hand(folder: Path) -> Iterator[VenueFile]:
     for path in sorted(folder.rglob("*.pdf")):
         digest = hashlib.sha256(body := path.read_bytes()).hexdigest()[:12]
         if row := golds.pop(digest, None):
-            _, _, title, authors, year, doi, venue = row
+            _, _, split, title, authors, year, doi, venue = row
             gold = PaperGold(
                 title,
                 authors=tuple(filter(None, authors.split("; "))),
                 years=frozenset(filter(None, [year])),
                 doi=doi,
-                venues=tuple(filter(None, [venue])),
+                venues=tuple(filter(None, venue.split("; "))),
             )
-            yield VenueFile(BY_HAND, path, body, gold)
+            yield VenueFile(BY_HAND, path, body, gold, split)
 
 
 def find_files(folder: Path) -> Iterator[VenueFile]:
@@ -182,27 +252,22 @@ def described_files(data: Path) -> Iterator[VenueFile]:
         yield VenueFile("aistats", path, path.read_bytes(), PaperGold(truth.title, authors=truth.authors))
 
 
-def measure(
-    file: VenueFile, document: Document, read: ReadPaper, tally: Tally, peer_title: str | None = None
-) -> list[str]:
-    """Add one file to the tally; return what was wrong, for people who look at it.
-
-    `peer_title` is what pdftitle says, if it was asked.
-    """
+def measure(file: VenueFile, document: Document, read: ReadPaper, peer_title: str | None = None) -> Outcome:
+    """Compare what was read with the truth; `peer_title` is what pdftitle says, if it was asked."""
     fields = {name: [value.text for value in values] for name, values in read.fields.items()}
-    tally.files += 1
-    tally.papers += read.kind == "paper"
-    wrong = list[str]()
-    for name, right, note in _judged(file.gold, fields, _text(document, FRONT_PAGES)):
-        tally.add(name, right=right)
-        if name == "title" and peer_title is not None:
-            tally.add(PEER, right=plain(peer_title) == plain(file.gold.title))
-        if name == "title" and (values := read.fields.get("title")):
-            tally.confidence.append((values[0].confidence, right))
-        if not right:
-            wrong.append(f"{name}: {note}")
-    cut = [reference.text for reference in read.references]
-    return wrong + _measure_references(file.gold, document, cut, tally)
+    judged = list(_judged(file.gold, fields, _text(document, FRONT_PAGES)))
+    right = {name: is_right for name, is_right, _ in judged}
+    if "title" in right and peer_title is not None:
+        right[PEER] = plain(peer_title) == plain(file.gold.title)
+    titles = read.fields.get("title")
+    counts = _measure_references(file.gold, document, [reference.text for reference in read.references])
+    notes = [f"{name}: {note}" for name, is_right, note in judged if not is_right]
+    if counts and (counts.recalled, counts.precise) != (counts.printed, counts.cut):
+        notes.append(
+            f"references: {counts.recalled} of {counts.printed} found, {counts.precise} of {counts.cut} right"
+        )
+    confidence = titles[0].confidence if titles else None
+    return Outcome(read.kind == "paper", right, confidence, counts, tuple(notes))
 
 
 def _judged(gold: PaperGold, fields: dict[str, list[str]], front: str) -> Iterator[tuple[str, bool, str]]:
@@ -241,7 +306,7 @@ def _same_venue(read: str, gold: str) -> bool:
     return contained or plain(initials) == plain(gold)
 
 
-def _measure_references(gold: PaperGold, document: Document, cut: list[str], tally: Tally) -> list[str]:
+def _measure_references(gold: PaperGold, document: Document, cut: list[str]) -> ListCounts | None:
     whole = plain(_text(document, len(document.pages)))
     printed = [
         text
@@ -249,7 +314,7 @@ def _measure_references(gold: PaperGold, document: Document, cut: list[str], tal
         if len(plain(text)) > 10 and _is_in(text, whole, gold.whole_references)
     ]
     if len(printed) < max(MIN_REFERENCES, 0.9 * len(gold.references)):
-        return []  # the PDF was made from another version of the source
+        return None  # the PDF was made from another version of the source
     texts = [plain(text) for text in cut]
     if gold.whole_references:
         recalled = sum(any(dice(plain(text), other) >= 0.9 for other in texts) for text in printed)
@@ -257,17 +322,9 @@ def _measure_references(gold: PaperGold, document: Document, cut: list[str], tal
     else:
         recalled = sum(any(_has_title(other, plain(text)) for other in texts) for text in printed)
         precise = sum(any(_has_title(other, plain(text)) for text in gold.references) for other in texts)
-    for name in (language_of(document), "all"):
-        tally.references[name].add(
-            printed=len(printed),
-            cut=len(texts),
-            recalled=recalled,
-            precise=precise,
-            length=len(gold.references),
-        )
-    if recalled == len(printed) and precise == len(texts):
-        return []
-    return [f"references: {recalled} of {len(printed)} found, {precise} of {len(texts)} right"]
+    return ListCounts(
+        language_of(document), len(printed), len(texts), recalled, precise, len(gold.references)
+    )
 
 
 def _is_in(text: str, whole: str, is_reference: bool) -> bool:
@@ -361,6 +418,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--wrong", type=Path, metavar="FILE", help="write what was wrong with files that are looked at"
     )
     parser.add_argument("--pdftitle", type=Path, metavar="PROGRAM", help="compare titles with this pdftitle")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the outcome of each file in FILE")
     add_output_options(parser)
     options = parser.parse_args(arguments)
     if options.fetch:
@@ -412,6 +470,7 @@ def run(options: argparse.Namespace) -> tuple[dict[tuple[str, str], Tally], list
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
     wrong: list[str] = []
     files = [*find_files(options.files), *(described_files(options.data) if options.data else ())]
+    known = _measured(options.resume) if options.resume else {}
     with DocumentReader() as reader:
         for file in files:
             split = "looked at" if file.looked_at else "not looked at"
@@ -420,16 +479,59 @@ def run(options: argparse.Namespace) -> tuple[dict[tuple[str, str], Tally], list
                 or (options.most and tallies[file.kind, split].files >= options.most)
                 or (options.only and options.only != ("looked" if file.looked_at else "unseen"))
             )
-            document = None if skipped else reader.read(file.body)
-            if not isinstance(document, Document):
+            if skipped:
                 continue
-            read = read_paper(document, models, "")
-            title = _peer_title(options.pdftitle, file.body) if options.pdftitle else None
+            if file.key not in known:
+                known[file.key] = _measure_file(file, reader, models, options.pdftitle)
+                if options.resume:
+                    _keep(options.resume, file.key, known[file.key])
+            if (outcome := known[file.key]) is None:
+                continue
             for kind in (file.kind, "all"):
-                notes = measure(file, document, read, tallies[kind, split], title)
+                tallies[kind, split].add(outcome)
             if file.looked_at:
-                wrong += [f"{file.name}: {note}" for note in notes]
+                wrong += [f"{file.name}: {note}" for note in outcome.notes]
     return {key: tally for key, tally in tallies.items() if tally.files}, wrong
+
+
+def _measure_file(
+    file: VenueFile, reader: DocumentReader, models: PaperModels, pdftitle: Path | None
+) -> Outcome | None:
+    """Return the outcome of a file, or None if it cannot be read."""
+    document = reader.read(file.body)
+    if not isinstance(document, Document):
+        return None
+    title = _peer_title(pdftitle, file.body) if pdftitle else None
+    return measure(file, document, read_paper(document, models, ""), title)
+
+
+def _measured(path: Path) -> dict[str, Outcome | None]:
+    """Return the outcomes that FILE keeps, as far as the present version measured them."""
+    rows = map(json.loads, path.read_text().splitlines()) if path.exists() else ()
+    return {
+        row["key"]: Outcome.from_json(row["outcome"]) if row["outcome"] else None
+        for row in rows
+        if row["version"] == _version()
+    }
+
+
+def _keep(path: Path, key: str, outcome: Outcome | None) -> None:
+    row = {"version": _version(), "key": key, "outcome": asdict(outcome) if outcome else None}
+    with path.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+@cache
+def _version() -> str:
+    """Return a digest of all but the truth that figures depend on: this file, and the readers with their models."""
+    package = Path(wayhound.__file__).parent
+    rooms = (sorted((package / room).rglob("*")) for room in ("papers", "documents", "text"))
+    paths = [Path(__file__), *(path for room in rooms for path in room)]
+    digest = hashlib.sha256()
+    for path in paths:
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 if __name__ == "__main__":

@@ -32,6 +32,10 @@ def test_a_publisher_s_packet_tells_where_the_article_appeared() -> None:
     }
 
 
+def test_the_beginning_of_unix_s_time_is_no_date() -> None:
+    assert "year" not in stated(PACKET.format(kind="journal").replace("2009-05-01", "1970-01-01"))
+
+
 def test_a_chapter_appeared_in_a_book() -> None:
     fields = stated(PACKET.format(kind="book"))
     assert fields["booktitle"] == ("Annals of Examples",)

@@ -16,10 +16,12 @@ from wayhound.papers.header_reader import (
     _without_false_authors,
     read_front_matter,
 )
+from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.models import shipped_crf, shipped_hmm
-from wayhound.papers.paper import PaperModels, read_paper
+from wayhound.papers.paper import PaperModels, _without_notes, read_paper
 from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
 from wayhound.papers.training_data import with_layout
+from wayhound.record import Value
 
 ABSTRACT = [
     "We show how a crawler can learn from a few examples which links lead to the pages that",
@@ -262,3 +264,54 @@ def test_sentences_and_headings_are_no_authors() -> None:
 def test_authors_below_the_abstract_count_where_none_are_above() -> None:
     spans = spans_of(("abstract", "We walk.", 0.9), ("author", "Anna Lind and Bo de Wood", 0.8))
     assert _without_false_authors(spans) == spans
+
+
+def test_the_name_of_a_series_far_above_is_not_the_title_of_a_cover() -> None:
+    cover = [
+        *placed(["NorthTricks"], y=20, size=44),
+        *placed(["Lines of Fields"], y=270, size=18),
+        *placed(["Package author(s):", "Ada Sample", "Carl Walker"], x=400, y=640),
+    ]
+    text = placed(["1 Introduction", *(f"This is line {i} of the paper." for i in range(30))], page=2)
+    models = PaperModels(shipped_crf("header"), shipped_crf("reference"))
+    fields = read_paper(laid_out(cover, text), models, "").fields
+    assert fields["title"][0].text == "Lines of Fields"
+
+
+def test_a_label_of_names_is_no_title() -> None:
+    document = laid_out(placed(["Package author(s): Ada Sample", "Carl Walker"]))
+    (found,) = _with_whole_title(document, [named("Package author(s): Ada Sample", 0)])
+    assert (found.field, found.text) == ("author", "Ada Sample")
+    assert document.text[found.start : found.end] == "Ada Sample"
+
+
+def test_a_draft_and_names_in_capitals_below_a_title_are_not_of_it() -> None:
+    for below in ("Draft", "ADA SAMPLE"):
+        document = laid_out(placed(["Harbours of the North", below], y=90, size=14))
+        found = _with_whole_title(document, [named(document.text, 0)])
+        assert next(span.text for span in found if span.field == "title") == "Harbours of the North"
+
+
+def test_a_stated_title_that_ends_with_a_colon_has_the_line_below() -> None:
+    lines = [*placed(["Harbours of the North:"], y=90, size=17), *placed(["A short way"], y=112, size=14)]
+    document = replace(laid_out(lines), stated=(("title", ("Harbours of the North",)),))
+    title = read_front_matter(document).title
+    assert title is not None
+    assert title.text == "Harbours of the North: A short way"
+
+
+def test_names_below_the_title_are_authors_where_the_model_finds_none() -> None:
+    lines = [
+        *placed(["Harbours of the North"], x=180, y=80, size=17),
+        *placed(["Maria Sample (maria@one.example) – University of Bergen, Bergen, Norway",
+                 "Peter Walker (peter@one.example) – University of Bergen, Bergen, Norway"], y=110),
+        *placed(["1 Introduction", *(f"This is line {i} of the paper." for i in range(30))], y=300),
+    ]  # fmt: skip
+    models = PaperModels(shipped_crf("header"), shipped_crf("reference"), shipped_lexicon())
+    authors = read_paper(laid_out(lines), models, "").fields["author"]
+    assert [author.text for author in authors] == ["Maria Sample", "Peter Walker"]
+
+
+def test_who_communicated_a_paper_did_not_write_it() -> None:
+    value = Value("Ada Sample and Carl Walker. Communicated by Max Wood, May 1983")
+    assert _without_notes(value).text == "Ada Sample and Carl Walker"

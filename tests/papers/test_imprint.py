@@ -229,3 +229,93 @@ def test_the_number_of_pages_is_no_page() -> None:
     found = imprint("ACM Reference Format:", line)
     assert found["journal"].startswith("Journal of Walking")
     assert "pages" not in found
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("EXAMPLE’06, October 22–25, 2006, Oslo, Norway.", {"booktitle": "EXAMPLE’06", "year": "2006"}),
+        ("Hot Towns'08 June 2–3, 2008, Oslo, Norway.", {"booktitle": "Hot Towns'08", "year": "2008"}),
+        (
+            "This paper appeared in the Proceedings of the 16th Symposium on Towns, Cities, and Trust in Them (TRUST "
+            "2008), Oslo, September 2008.",
+            {
+                "booktitle": "Proceedings of the 16th Symposium on Towns, Cities, and Trust in Them (TRUST 2008)",
+                "year": "2008",
+            },
+        ),
+        (
+            "This paper will be published in the 6th Conference on Towns, Oslo, 2008.",
+            {"booktitle": "6th Conference on Towns", "year": "2008"},
+        ),
+    ],
+)
+def test_a_note_of_the_first_page_names_the_meeting(line: str, expected: dict[str, str]) -> None:
+    assert imprint(body=(line,)) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "TOWNS Association 2007 TOWNS Annual Technical Conference 143",
+            {"booktitle": "TOWNS Annual Technical Conference", "year": "2007"},
+        ),
+        (
+            "15th TOWNS Conference on Trust and Walking 59",
+            {"booktitle": "15th TOWNS Conference on Trust and Walking"},
+        ),
+        (
+            "International Conference on Towns & Trust: Oslo, Norway, June 24-27 2008",
+            {"booktitle": "International Conference on Towns & Trust", "year": "2008"},
+        ),
+        (
+            "The Town Journal Vol. 6/1, June ISSN 2073-4859",
+            {"journal": "The Town Journal", "volume": "6", "number": "1"},
+        ),
+        ("Current Towns (1984) 9:47 52", {"journal": "Current Towns", "volume": "9", "year": "1984"}),
+    ],
+)
+def test_a_running_head_names_a_meeting_or_an_issue(line: str, expected: dict[str, str]) -> None:
+    assert imprint(margins=(line,)) == expected
+
+
+def test_a_running_head_that_cites_the_paper_is_read_as_a_reference() -> None:
+    line = "Weber et al. (2020). Trust in small towns. Journal of Open Towns, 5(50), 2023."
+    found = imprint(margins=(line,))
+    assert (found["journal"], found["volume"], found["year"]) == ("Journal of Open Towns", "5", "2020")
+
+
+def test_a_paper_that_says_as_what_it_was_published_is_read_as_that_reference() -> None:
+    line = (
+        "This document was published in a similar form in Weber A, Wood B (2015). “Trust in small towns.” Journal of "
+        "Towns, 63(1), 1–32."
+    )
+    found = imprint(body=(line,))
+    assert (found["journal"], found["volume"], found["pages"]) == ("Journal of Towns", "63", "1-32")
+
+
+def test_a_citation_in_brackets_is_not_the_paper() -> None:
+    lines = (
+        "As was shown (M. Lind, Annals of Towns",
+        "Acad. Towns 80:4403-4407, 1983), the following holds.",
+    )
+    assert "journal" not in imprint(*lines)
+    assert imprint("Slow Towns 152: 763–773 (June 1999)")["journal"] == "Slow Towns"
+
+
+def test_the_number_of_an_issue_goes_with_the_running_head_beside_it() -> None:
+    lines = (
+        Line("Volume 12 Number 19 1984", box=(50, 40, 150, 50)),
+        Line("Slow Acids Research", role="margin", box=(300, 41, 400, 51)),
+        *(Line(text, box=(50, 100.0 + 20 * n, 400, 110.0 + 20 * n)) for n, text in enumerate(BODY)),
+    )
+    document = Document("pdf", (DocumentPage(1, lines=lines),))
+    fields = read_imprint(document, find_sections(document), shipped_crf("reference"), "file:paper")
+    found = {name: values[0].text for name, values in fields.items()}
+    assert found == {"journal": "Slow Acids Research", "volume": "12", "number": "19", "year": "1984"}
+
+
+@pytest.mark.parametrize("line", ["c2002 Society of Towns", "0-1234-2398-9/08/$20.00 ©2002 Society"])
+def test_other_forms_of_a_copyright_date_a_paper(line: str) -> None:
+    assert imprint(line) == {"year": "2002"}

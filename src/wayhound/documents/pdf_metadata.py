@@ -21,7 +21,7 @@ _ITEM = re.compile(r"<rdf:li\b[^>]*>(.*?)</rdf:li>", re.DOTALL)
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
 _DOI_NAMES = ("prism:doi", "crossmark:doi", "pdfx:doi", "dc:identifier")
 _DATE_NAMES = ("prism:coverdate", "prism:publicationdate", "prism:coverdisplaydate")
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR = re.compile(r"(?!1970-01-01)\b(?:19|20)\d\d\b")  # but the beginning of Unix's time is no date
 
 
 def stated_fields(information: Mapping[str, str], body: bytes) -> dict[str, tuple[str, ...]]:

@@ -25,6 +25,11 @@ _UNFINISHED_TITLE = re.compile(
     re.IGNORECASE,
 )
 _MIN_STATED = 8  # letters of a stated title; shorter ones may be words of the page by chance
+_COVER_LINES, _MAX_COVER = 20, 60  # with words; with numbers of drawings
+_SERIES_GAP, _SERIES_PRINT = (
+    3.5,
+    1.5,
+)  # gap below the name of a series by its size; its size by that of the title
 _MAX_TITLE_LINES = 8
 _MIN_LETTERS = 3  # of a line of a title; page numbers and marks have fewer
 _BELOW_KICKER = 6  # lines
@@ -37,7 +42,7 @@ _KIND_OF_WORK = re.compile(
     r"methodology|tutorial|feature|position|discussion|working|conference|seminar|term)\s+)"
     r"(?:article|paper|report|communication|note|letter|study|contribution|proposal)s?|"
     r"article|editorial|perspective|commentary|preprint|accepted manuscript|author manuscript|open access|"
-    r"supplementary (?:material|information)|"
+    r"supplementary (?:material|information)|(?:(?:first|preliminary|working)\s+)?draft|"
     r"(?:(?:bachelor|master|doctoral|diploma|ph\.?\s?d\.?)(?:['’]?s)?[- ]+)?(?:thesis|dissertation)|"
     r"(?:bachelor|master|magister|diplom|doktor|seminar|haus|abschluss|studien)arbeit|forschungsbericht|"
     r"arbeitsbericht|diskussionspapier|originalarbeit|aufsatz|"
@@ -47,11 +52,23 @@ _KIND_OF_WORK = re.compile(
     r")(?:\s*[,:–—|-]?\s*(?:no\.?|nr\.?|#)?\s*[\d/.-]*|\s+open access)\W*",
     re.IGNORECASE,
 )
+_LABEL = re.compile(
+    r"(?:[^\W\d_]+\s+){0,4}(?:author(?:\(s\)|s)?|autor(?:en)?|auteurs?)\s*(?::|$)", re.IGNORECASE
+)
+_ISSUE = re.compile(
+    r"\W*vol(?:ume|\.)?\s*\d[\d ]*[,.]?\s*(?:no\.?|number|issue)\s*\d", re.IGNORECASE
+)  # Volume 12 Number 3 1985
 _OF_VENUE = re.compile(
     r"\W*(?:proceedings|proc\.|transactions|annals|bulletin|journal)\s+of\s", re.IGNORECASE
 )
 _MAX_NAME_LINE = 400  # characters of a line of names
 _MARKS = re.compile(r"[\d*∗†‡§¶‖#⋆]+|\s?\([^)]*\)?")
+_RANK = re.compile(
+    r",\s*(?:(?:student|senior|life)\s+)?(?:member|fellow)(?:,\s*[A-Z]{2,5})?(?=,|\s+and\b|$)", re.IGNORECASE
+)
+_MAIL_AND_AFTER = re.compile(
+    r"\s*[(<][^()<>@]{1,60}@[^()<>]{1,60}[)>].*|\s+\S{1,60}@\S{1,60}$"
+)  # A. Lind (lind@example.org) – Institute
 _NAME_SEPARATORS = re.compile(r"\s*(?:,|;|·|•|\band\b|\bund\b|\bet\b|&)\s*", re.IGNORECASE)
 _NAME_WORD = rf"(?:(?:[^\W\d_a-z]\.-?)+|[^\W\d_a-z](?:[^\W\d_]|['’-])*\.?|{PARTICLE_PATTERN})"
 _NAME = re.compile(rf"(?:By\s)?{_NAME_WORD}(?:[\s-]+{_NAME_WORD}){{1,4}}")
@@ -94,10 +111,27 @@ def title_span(head: Sequence[Line]) -> tuple[int, int]:
     if not largest:
         return 0, next((i for i in range(1, len(head)) if _looks_like_author(head[i])), min(len(head), 1))
     first = sizes.index(largest)
+    if series := _below_series(head, sizes, first):
+        first, largest = series, sizes[series]
     last = first + 1
     while last < len(head) and head[last].size >= 0.95 * largest and _is_joined(head[last - 1], head[last]):
         last += 1
     return first, last
+
+
+def _below_series(head: Sequence[Line], sizes: Sequence[float], first: int) -> int:
+    """Return the largest line below the name of a series on a cover: one line in large print, far above all others.
+
+    Return 0 if the largest print is no such name.
+    """
+    below = [n for n in range(first + 1, len(head)) if sizes[n]]
+    if sum(map(bool, sizes)) > _COVER_LINES or not below:
+        return 0
+    second = max(below, key=lambda n: sizes[n])
+    box, tops = head[first].box, [other.box[1] for n in below if (other := head[n]).box]
+    is_far = bool(box and tops) and min(tops) - (box[3] if box else 0.0) > _SERIES_GAP * sizes[first]
+    is_title = sizes[second] > 1.2 * median(filter(None, sizes)) and not _looks_like_author(head[second])
+    return second if is_far and is_title and sizes[first] > _SERIES_PRINT * sizes[second] else 0
 
 
 def _goes_on(above: Line, line: Line) -> bool:
@@ -124,6 +158,7 @@ def _authors(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _names_in(text: str) -> Iterator[str]:
+    text = _RANK.sub("", _MAIL_AND_AFTER.sub("", text[: _MAX_NAME_LINE + 1]))
     if len(text) > _MAX_NAME_LINE or "@" in text or _NO_NAME.search(text):
         return
     for part in _NAME_SEPARATORS.split(_MARKS.sub(" ", text)):
@@ -152,6 +187,20 @@ def stated_lines(document: Document, lines: Sequence[Line]) -> range:
     return range(0)
 
 
+def with_subtitle(lines: Sequence[Line], last: int) -> int:
+    """Return the last line of a title that ends with a colon, with the line below, as it announces."""
+    if not lines[last].text.rstrip().endswith(":") or last + 1 == len(lines):
+        return last
+    below = lines[last + 1]
+    return last + 1 if _goes_on(lines[last], below) and not _looks_like_author(below) else last
+
+
+def label_length(text: str) -> int:
+    """Return the length of what stands before names, as "Package author(s):"; 0 if nothing does."""
+    match = _LABEL.match(text)
+    return match.end() if match else 0
+
+
 def is_kicker(text: str) -> bool:
     """Return True for a line above a title that names the kind of work, as "Research Article" or "Seminararbeit"."""
     return len(text) <= 60 and bool(_KIND_OF_WORK.fullmatch(text))
@@ -161,6 +210,8 @@ def printed_title(lines: Sequence[Line], first: int, last: int) -> tuple[int, in
     """Return the first and last line of the title as it is printed, given those that the model found."""
     if not lines[first].box:
         return first, last
+    if named := _named_below_series(lines, first):
+        return named, named
     blocks = [block for block in _blocks(lines, first, last) if not _is_heading_alone(lines, block)]
     if not blocks:
         below = range(last + 1, min(len(lines), last + 1 + _BELOW_KICKER))
@@ -172,7 +223,19 @@ def printed_title(lines: Sequence[Line], first: int, last: int) -> tuple[int, in
         end = last  # a subtitle in smaller print
     while end + 1 < len(lines) and _continues_title(lines[end], lines[end + 1]):
         end += 1
+    while end > begin and is_kicker(lines[end].text):
+        end -= 1  # a draft
     return begin, end
+
+
+def _named_below_series(lines: Sequence[Line], first: int) -> int:
+    """Return the line of the title below the name of a series, if that is what the model found; else 0."""
+    start = next(n for n in range(first + 1) if lines[n].page == lines[first].page)
+    cover = [line for line in lines[start : start + _MAX_COVER] if line.page == lines[first].page]
+    sizes, at = _sizes(cover), first - start
+    is_largest = at < len(sizes) and sizes[at] == max(sizes)
+    series = _below_series(cover, sizes, at) if is_largest else 0
+    return start + series if series else 0
 
 
 def _blocks(lines: Sequence[Line], first: int, last: int) -> Iterator[range]:
@@ -207,8 +270,11 @@ def _is_joined(above: Line, line: Line) -> bool:
 
 
 def _ends_title(above: Line, line: Line) -> bool:
-    """Return True for the heading of an abstract, and for plain names below bold print."""
-    return is_abstract_heading(line.text) or (above.bold and not line.bold and _looks_like_author(line))
+    """Return True for the heading of an abstract, plain names below bold print, and names in capitals below others."""
+    if is_abstract_heading(line.text):
+        return True
+    is_set_apart = (above.bold and not line.bold) or (line.text.isupper() and not above.text.isupper())
+    return is_set_apart and _looks_like_author(line)
 
 
 def _is_heading_alone(lines: Sequence[Line], block: range) -> bool:
@@ -222,13 +288,15 @@ def _is_heading_alone(lines: Sequence[Line], block: range) -> bool:
 
 
 def _is_heading(text: str) -> bool:
-    return is_kicker(text) or is_abstract_heading(text) or is_references_heading(text)
+    if is_kicker(text) or _ISSUE.match(text):
+        return True
+    return is_abstract_heading(text) or is_references_heading(text)
 
 
 def _sizes(lines: Sequence[Line]) -> list[float]:
     """Return the size of each line that may be of a title, and 0 for the others: kickers, unless all are, and marks."""
     sizes = [line.size if _letters(line) >= _MIN_LETTERS else 0.0 for line in lines]
-    named = [0.0 if is_kicker(line.text) else size for line, size in zip(lines, sizes, strict=True)]
+    named = [0.0 if _is_heading(line.text) else size for line, size in zip(lines, sizes, strict=True)]
     return named if any(named) else sizes
 
 

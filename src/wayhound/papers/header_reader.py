@@ -21,7 +21,7 @@ from wayhound.documents.headings import (
     is_introduction_heading,
 )
 from wayhound.papers.fields import MAX_WORDS, FieldSpan, field_spans
-from wayhound.papers.front_layout import printed_title, stated_lines, title_span
+from wayhound.papers.front_layout import label_length, printed_title, stated_lines, title_span, with_subtitle
 from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.models import shipped_crf
 from wayhound.papers.sections import Sections, find_sections
@@ -123,12 +123,13 @@ def _with_whole_title(
     Names of journals above a title and authors below it are set in other sizes. Lines that the title takes are no
     longer of another field. The lines that print the `stated` title are the title.
     """
+    spans = [read for span in spans if (read := _as_authors(span)).text]
     title = max(
         (span for span in spans if span.field == "title"), key=lambda span: span.confidence, default=None
     )
     if stated:
-        start = document.offsets[stated[0]]
-        end = document.offsets[stated[-1]] + len(document.lines[stated[-1]].text)
+        start, final = document.offsets[stated[0]], with_subtitle(document.lines, stated[-1])
+        end = document.offsets[final] + len(document.lines[final].text)
         whole = FieldSpan("title", document.text[start:end], start, end, STATED_CONFIDENCE)
     elif title is None:
         return list(spans)
@@ -141,6 +142,15 @@ def _with_whole_title(
         whole = replace(title, start=start, end=end, text=document.text[start:end])
     others = (rest for span in spans if span is not title for rest in _outside(document, span, start, end))
     return sorted([*others, whole], key=lambda span: span.start)
+
+
+def _as_authors(span: FieldSpan) -> FieldSpan:
+    """Return a title that is a label of names as the names behind it, and any other field as it is."""
+    length = label_length(span.text) if span.field == "title" else 0
+    if not length:
+        return span
+    rest = span.text[length:].lstrip()
+    return replace(span, field="author", text=rest, start=span.end - len(rest))
 
 
 def _without_false_authors(spans: Sequence[FieldSpan]) -> list[FieldSpan]:

@@ -52,22 +52,23 @@ _VOLUME = re.compile(
 )
 _NUMBER = re.compile(
     r"\b(?:nos?\.?|nr\.?|number|issue|heft|h\.|n[°º])\s*(\d{1,4}(?:[-–/]\d{1,4})?)"
-    r"|(?<=\d)\s?\(\s?(\d{1,3}(?:[-–/]\d{1,3})?)\s?\)",
+    r"|(?<=\d)\s?\(\s?(\d{1,3}(?:[-–/]\d{1,3})?)\s?\)|\bvol(?:ume|\.)\s*\d{1,3}/(\d{1,2})\b",
     re.IGNORECASE,
 )
 _ISSUE_CUE = re.compile(
-    r"\b(?:vol(?:ume|\.)|band|bd\.|jahrgang|tome)\s*\w+.{0,20}\b(?:no|nr|issue|number|heft)\b", re.IGNORECASE
+    r"\b(?:vol(?:ume|\.)|band|bd\.|jahrgang|tome)\s*(?:\w+.{0,20}\b(?:no|nr|issue|number|heft)\b|\d{1,3}/\d{1,2}\b)",
+    re.IGNORECASE,
 )
 _ISSUE_OF_YEAR = re.compile(rf"(?<![\d./])(\d{{1,2}})/({RECENT_YEAR})(?![\d/.])")  # Die Komödie 2/2004
 _ARTICLE_OF_VOLUME = re.compile(
-    rf"\b\d{{1,4}}\s?\({RECENT_YEAR}\)[\s,:]+[A-Za-z]?\d{{1,7}}\b|\b{RECENT_YEAR}[,;]\s*\d{{1,4}}\s?:\s?[A-Za-z]?\d"
-)  # as journals with articles instead of pages count: 2 (2019) 100007; 2013, 8:22
+    rf"\b\d{{1,4}}\s?\({RECENT_YEAR}\)[\s,:]+[A-Za-z]?\d{{1,7}}\b|\b{RECENT_YEAR}\s?[,;)]\s*\d{{1,4}}\s?:\s?[A-Za-z]?\d"
+)  # as journals with articles instead of pages count: 2 (2019) 100007; 2013, 8:22; (1984) 9:47
 _NO_ISSUE_YET = re.compile(
     r"\bvol(?:ume|\.)?\s+(?:[VX]{1,5}|\?+)(?=\W|$)|\?/\?\?|\bVOL(?:UME)?\s\(YEAR\)|\bM{3,6}\s+Y{4}\b|\]\s?\(\]{2,4}\)|(?<=\s)0{2,3},\s?\d"
 )  # what the class of a journal prints before an issue is known
 _DATED_VERSION = re.compile(r"\W*(?:version|stand|draft|rev|release|date|datum)\b", re.IGNORECASE)
 _ISSUE_FIRST = re.compile(
-    rf"\W*(?:{_MONTH}[a-zä]*\.?\s+)?(?:{RECENT_YEAR},?\s+)?(?:vol(?:ume|\.)|band|bd\.|jahrgang|jg\.|tome)\s*\d|"
+    rf"\W*(?:{_MONTH}[a-zä]*\.?\s+)?(?:{RECENT_YEAR},?\s+)?(?:vol(?:ume|\.)?|band|bd\.|jahrgang|jg\.|tome)\s*\d|"
     r"\W*M{3,6}\s+Y{4},\s+volume\b",
     re.IGNORECASE,
 )
@@ -77,7 +78,7 @@ _PAGES = re.compile(
 )
 _PUBLISHED = re.compile(
     r".{0,80}?\b(?:(?:re)?(?:published|appeared|appearing|appears|printed)\s+(?:in|from)|to\s+appear\s+in|in\s+press|"
-    r"(?:accepted|submitted)\s+(?:to|for|by)|erschienen\s+in|ver[öo]ffentlicht\s+in|preprint\s+of\b[^.]{0,40}\bin)"
+    r"(?:accepted|submitted)\s+(?:to|for|by)|presented\s+(?:at|to)|erschienen\s+in|ver[öo]ffentlicht\s+in|preprint\s+of\b[^.]{0,40}\bin)"
     r"\s*[:,]?\s+|in:?\s+",
     re.IGNORECASE,
 )
@@ -93,6 +94,28 @@ _VOLUME_AND_PAGES = re.compile(
     rf"[^\W\d_a-z][^.;\d]{{2,80}}\s\d{{1,4}}\s?(?:\({RECENT_YEAR}\),?\s*\d+\s?[–-]\s?\d+|"
     rf":\s?\d+\s?[–-]\s?\d+,?\s*\(\s?(?:\w+,?\s)?{RECENT_YEAR}\))\W*"
 )  # Examples 35 (2009) 1177–1185; Examples 152: 763–773 (June 1999)
+_DATED_MEETING = re.compile(
+    rf"\W*(?P<name>[^\W\d_a-z](?:\S*[^\W\d_a-z]\S*|\S*(?:\s[^\W\d_a-z]\S*){{1,4}}?)\s?(?:[’'‘´`]\s?\d\d|{RECENT_YEAR}))[,:]?\s+"
+    rf"(?:(?:\d{{1,2}}\.?\s*[–-]?\s*){{0,2}}(?i:{_MONTH})[a-zä]*\.?\s.{{0,30}}?)(?P<year>{RECENT_YEAR})\b"
+)  # EXAMPLE’06, October 22–25, 2006, Seoul, Korea: as ACM's meetings are named at the foot of a column
+_MEETING_WORDS = r"\b(?:Conference|Symposium|Workshop|Congress|Meeting)\b"
+_NAMED_MEETING = re.compile(
+    rf"(?:(?P<year>{RECENT_YEAR})|\b\d{{1,3}}(?:st|nd|rd|th))\s[^\W\d_a-z][^\d.;:|©]{{3,120}}?{_MEETING_WORDS}"
+    r"(?:\s(?:on|of|for|in)\s[^\d.;:|©()]{3,100})?"
+)  # 2007 Examples Technical Conference 143; 15th Symposium on Examples
+_WHOLE_MEETING = re.compile(
+    rf"[^.;]{{0,160}}?{_MEETING_WORDS}(?:\s(?:on|of|for|in)\s[^.;()]{{3,140}})?(?:\s?\([^()]{{2,40}}\))?"
+)  # 16th Symposium on Modelling, Analysis and Simulation (EXAMPLE 2008)
+_CITES_ITSELF = re.compile(
+    rf"[^\W\d_a-z][\w'’-]+(?:,?\s[^\W\d_a-z][^()\d]{{0,120}}|\s(?:et\sal|and|&)[^()\d]{{0,60}})?,?\s\((?P<year>{RECENT_YEAR})\)[.,:]\s"
+)  # Lind et al. (2010). On hops. Journal of Examples, 5(50), 2023
+_ONLY_PEOPLE = re.compile(
+    r"(?:[^\W\d_a-z][\w'’-]+,?\s(?:[^\W\d_a-z]\.?[\s-]?){1,3}(?:,\s|\sand\s|;\s|$))+"
+)  # Lind, M. J.
+_NOTHING = re.compile("")
+_MAX_DATE = 30  # characters
+_CITED_IN_TEXT = re.compile(r"[\s,.]*[)\]]")
+_TEXT_LINES = 40  # of a front without an abstract: what follows is text
 _DATE_AFTER_VENUE = re.compile(
     rf"[\s,|]+(?:\d{{1,2}}\.?\s*)?{_MONTH}[a-zä]*\.?(?:\s*\d{{1,2}},?)?$",
     re.IGNORECASE,
@@ -103,6 +126,8 @@ _PAGE_BEFORE_VENUE = re.compile(
 _PEOPLE_BEFORE_VENUE = re.compile(
     r"^.{3,120}?(?i:\((?:eds?|hrsg|hg)\.?\)[.:,]?|\b(?:eds?|hrsg|hg)\.[:,]?|\bet\sal\b\.?[:,]?)\s+(?=[^\W\d_a-z])"
 )  # Lind et al. BMC Examples; Lind (ed.): Proceedings
+_UNCLOSED = re.compile(r"\s(?:\([^()]*|[0©Cc])$")  # a bracket that a year would close, a sign of copyright
+_AFTER_MEETING = re.compile(rf"(?<=[a-z]):\s[^:]*\b{_MONTH}[a-zä]*\b.*$", re.IGNORECASE)  # place and days
 _WORDS_IN_CAPITALS = 3  # of a name that is set in capitals; shorter ones may be acronyms
 _SMALL_WORDS = frozenset("OF AND THE FOR IN ON TO A DE LA DER DES FÜR UND ET".split())
 _ACRONYMS = frozenset("IEEE ACM SIAM AMS BMC PLOS IFIP IEICE AIP APS AIAA SPIE USA UK EU II III IV".split())
@@ -117,7 +142,7 @@ _SERIAL = re.compile(
     re.IGNORECASE,
 )
 _COPYRIGHT = re.compile(
-    rf"(?:©|\(c\)|\bcopyright\b|^\W*c(?=\s))\D{{0,40}}({RECENT_YEAR})\b", re.IGNORECASE
+    rf"(?:©|\(c\)|\bcopyright\b|^\W*c(?=\s?{RECENT_YEAR}|\s))\D{{0,40}}({RECENT_YEAR})\b", re.IGNORECASE
 )  # some fonts draw the sign as a letter in a circle
 _DATED = re.compile(
     rf"\b(?:published|online|erschienen|accepted|angenommen|revised|received|version|draft|printed)\b.{{0,40}}?\b({RECENT_YEAR})\b",
@@ -141,7 +166,10 @@ _DATE_NOTE = re.compile(
     r"(?:last\s+)?(?:revised|updated|modified)|released?|stand|this\s+(?:version|draft))(?:\b|(?<=©))(?!\s+(?:in|by|as)\b)",
     re.IGNORECASE,
 )  # how a note at the foot of the first page begins
+_PRICED = re.compile(rf"\$\s?\d+\.\d\d.{{0,12}}?\b({RECENT_YEAR})\b")  # 0-1234-5678-9/08/$25.00 ©2008 Society
 _MAX_NOTE = 160  # characters
+_ROW = 3.0  # points
+_NEAR = 2  # lines
 _EDGES = " \t,.;:–—-|•·(["
 _WORK = (
     r"(?:version|paper|article|manuscript|document|preprint|work|chapter|report|study|vignette|introduction|draft|"
@@ -149,7 +177,7 @@ _WORK = (
 )
 _PUBLISHED_IN = (
     r"\b(?:(?:re)?published|appear(?:ed|s|ing)?|accepted(?:\s+for\s+publication)?|forthcoming|in\s+press|printed)"
-    r"(?:\s+online|\s+as\s[^.;:]{1,60}?)?\s+(?:in|by)\s+(?:the\s+)?"
+    r"(?:\s+online|\s+as\s[^.;:]{1,60}?|\s+in\s(?:\w+\s){0,3}(?:form|version))?\s+(?:in|by)\s+(?:the\s+)?"
 )
 _ANNOUNCED = re.compile(
     rf"(?:\b(?:this|present|our|an?|the)\s(?:[\w(),'’-]+\s){{0,8}}?{_WORK}|[∗*†‡]\s?{_WORK})(?:\s[\w-]+){{0,4}}?\s"
@@ -182,14 +210,19 @@ def read_imprint(
     front = _front(document, sections)
     margins = _margins(document)
     fields = _doi(document, [*front, *margins], sections, url)
-    announced = _as_announced(document, sections, url)
+    announced = _as_announced(document, sections, model, url)
     candidates = [
         *(_as_cited(block, model, url) for block in _citing_blocks(document, sections)),
-        *(_as_printed(block, url) for block in [*_below_names(front), *_blocks(margins), *_blocks(front)]),
+        *(
+            _as_printed(block, url)
+            for block in [*_beside_names(document), *_blocks(margins), *_blocks(front)]
+        ),
         *(_as_issue(line, url) for line in [*margins, *front]),
         *(_as_printed(block, url) for block in _venue_notes(document, sections)),
     ]
-    best = _with_whole_name(max(candidates, key=len, default={}) or announced, candidates)
+    meetings = list(_meetings(document, margins, sections, url))
+    best = max(candidates, key=len, default={}) or announced or max(meetings, key=len, default={})
+    best = _with_whole_name(best, [*candidates, *meetings])
     year = (
         {} if "year" in best else _first_year([*front, *margins], url) or _noted_year(document, sections, url)
     )
@@ -224,6 +257,10 @@ def _with_whole_name(
 ) -> dict[str, tuple[Value, ...]]:
     """Return the best reading with the whole name of its journal, if another one has it, not J. Ex."""
     for other in candidates:
+        if best.get("booktitle") and other.get("booktitle") and best.get("year") == other.get("year"):
+            short, whole = best["booktitle"][0].text, other["booktitle"][0].text
+            if re.search(_MEETING_WORDS, whole) and not re.search(_MEETING_WORDS, short):
+                return best | {"booktitle": other["booktitle"]}
         if best.get("journal") and other.get("journal") and best.get("volume") == other.get("volume"):
             short, whole = best["journal"][0].text, other["journal"][0].text
             if len(whole) > len(short) and _is_abbreviated(short, whole):
@@ -246,11 +283,12 @@ def without_other_numbers(text: str) -> str:
 
 
 def _front(document: Document, sections: Sections) -> list[Line]:
-    """Return the lines before the body, without the abstract."""
+    """Return the lines before the body, without the abstract; without one, only the first: the others may be text."""
     first = document.lines[0].page if document.lines else 1
+    end = sections.header.stop if sections.abstract else min(_TEXT_LINES, sections.header.stop)
     return [
         line
-        for number, line in enumerate(document.lines[: sections.header.stop])
+        for number, line in enumerate(document.lines[:end])
         if number not in sections.abstract and line.page < first + _PAGES_READ
     ]
 
@@ -279,7 +317,8 @@ def _citing_blocks(document: Document, sections: Sections) -> Iterator[_Block]:
     for page in pages:
         lines = [line for line in page.lines if line.text.strip() and id(line) not in references]
         for number, line in enumerate(lines):
-            if cue := _HOW_TO_CITE.match(line.text):
+            cites_itself = line.role == "margin" and _CITES_ITSELF.match(line.text)
+            if cue := _HOW_TO_CITE.match(line.text) or (cites_itself and _NOTHING.match(line.text)):
                 following = _continued(lines[number : number + _MAX_BLOCK + 1])
                 text = " ".join([line.text[cue.end() :], *(other.text for other in following)]).strip()
                 if text:
@@ -312,11 +351,50 @@ def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
             yield _Block(" ".join([line.text, *(other.text for other in following)])[:_MAX_TEXT], line)
 
 
-def _below_names(lines: Sequence[Line]) -> Iterator[_Block]:
-    """Yield lines that begin with the number of an issue, with the line above, which then names the journal."""
-    for above, line in pairwise(lines):
-        if above.page == line.page and _SERIAL.search(above.text) and _ISSUE_FIRST.match(line.text):
-            yield _Block(f"{above.text}, {line.text}"[:_MAX_TEXT], above)
+def _beside_names(document: Document) -> Iterator[_Block]:
+    """Yield lines that begin with the number of an issue, with one above or beside them that names the journal."""
+    for page in document.pages[:_PAGES_READ]:
+        lines = [line for line in page.lines if line.text.strip()]
+        for number, line in enumerate(lines):
+            if not _ISSUE_FIRST.match(line.text):
+                continue
+            above = lines[max(0, number - _NEAR) : number][::-1]
+            beside = [other for other in lines if other.role == "margin" and _is_beside(other, line)]
+            named = [other for other in above if _heads_issue(other)]
+            for other in [*beside, *named][:1]:
+                yield _Block(f"{other.text}, {line.text}"[:_MAX_TEXT], other)
+
+
+def _is_beside(one: Line, other: Line) -> bool:
+    return one is not other and bool(one.box and other.box and abs(one.box[1] - other.box[1]) < _ROW)
+
+
+def _heads_issue(line: Line) -> bool:
+    """Return True for a line that may name a journal: by its words, in capitals, or with a year and pages."""
+    text = line.text[:_MAX_VENUE]
+    return bool(_SERIAL.search(text) or text.isupper() or (_YEAR.search(text) and _PAGES.search(text)))
+
+
+def _meetings(
+    document: Document, margins: Sequence[Line], sections: Sections, url: str
+) -> Iterator[dict[str, tuple[Value, ...]]]:
+    """Yield meetings: those that a note of the first page names with their days, and those of running heads."""
+    end = sections.references.start or len(document.lines)
+    first = document.lines[0].page if document.lines else 1
+    notes = (line for line in document.lines[:end] if line.page == first)
+    for line in [*notes, *margins]:
+        if match := _DATED_MEETING.match(line.text[:_MAX_VENUE]):
+            yield _meeting(match["name"], match["year"], line, url)
+    for line in margins:
+        text = without_other_numbers(line.text[:_MAX_VENUE])
+        match = _NAMED_MEETING.search(text)
+        if match and (line.role == "margin" or 2 * len(match[0]) > len(text)):
+            yield _meeting(match[0].removeprefix(match["year"] or ""), match["year"] or "", line, url)
+
+
+def _meeting(name: str, year: str, line: Line, url: str) -> dict[str, tuple[Value, ...]]:
+    found = {"booktitle": name.strip(_EDGES), "year": year}
+    return {field: (_value(text, LINE_CONFIDENCE, line, url),) for field, text in found.items() if text}
 
 
 def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Value, ...]]:
@@ -334,6 +412,8 @@ def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Val
         "publisher": normal.publisher,
         "year": str(normal.year or ""),
     }
+    if cited := _CITES_ITSELF.match(block.text):
+        found["year"] = cited["year"]
     if not found["year"]:
         return {}
     people = [_value(name.full, CITED_CONFIDENCE, block.first, url) for name in normal.authors.names]
@@ -352,7 +432,10 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
     )
     year, number = _YEAR.search(rest), _NUMBER.search(rest)
     volume = _VOLUME.search(rest) or (pages and _VOLUME_BEFORE_PAGES.search(text[: pages.start()]))
-    venue = _venue(text, [match.start() for match in (pages, year, volume, number) if match])
+    marks = [match for match in (pages, year, volume, number) if match]
+    venue = _venue(text, [match.start() for match in marks])
+    if venue and _is_cited_in_text(text, max(match.end() for match in marks)):
+        return {}
     is_meeting = bool(_MEETING.search(venue))
     announced = bool(_PUBLISHED.match(block.text.strip()))
     is_issue = volume and number and _ISSUE_CUE.search(rest)  # a number of a journal, if it is not dated
@@ -374,6 +457,13 @@ def _as_printed(block: _Block, url: str) -> dict[str, tuple[Value, ...]]:
     return {name: (_value(text, LINE_CONFIDENCE, block.first, url),) for name, text in found.items() if text}
 
 
+def _is_cited_in_text(text: str, end: int) -> bool:
+    """Return True if a bracket closes behind the numbers that holds more than them: (June 1999) holds a date."""
+    opened = text.rfind("(", 0, end)
+    holds_date = opened > text.rfind(")", 0, end) and end - opened < _MAX_DATE
+    return bool(_CITED_IN_TEXT.match(text, end)) and not holds_date
+
+
 def _as_issue(line: Line, url: str) -> dict[str, tuple[Value, ...]]:
     """Read a line such as `Die Komödie 2/2004`, or one whose issue is not known yet: `JOURNAL, VOL (YEAR)`."""
     text = without_other_numbers(line.text[:_MAX_TEXT])
@@ -388,7 +478,9 @@ def _as_issue(line: Line, url: str) -> dict[str, tuple[Value, ...]]:
     return {name: (_value(value, LINE_CONFIDENCE, line, url),) for name, value in found.items()}
 
 
-def _as_announced(document: Document, sections: Sections, url: str) -> dict[str, tuple[Value, ...]]:
+def _as_announced(
+    document: Document, sections: Sections, model: FieldModel, url: str
+) -> dict[str, tuple[Value, ...]]:
     """Read a sentence such as "This is a modified version of Lind (2008), published in the Journal of Examples"."""
     first = document.lines[0].page if document.lines else 1
     end = sections.references.start or len(document.lines)
@@ -396,7 +488,10 @@ def _as_announced(document: Document, sections: Sections, url: str) -> dict[str,
     runs = [flow(lines) for lines in _runs_of_print(front)]
     found = [(running, match) for running in runs for match in _ANNOUNCED.finditer(running.text)]
     for running, match in found:
-        name = _VENUE_NAME.match(running.text, match.end())
+        if _CITES_ITSELF.match(running.text, match.end()):
+            text = running.text[match.end() : match.end() + _MAX_TEXT]
+            return _as_cited(_Block(text, running.line_at(match.end())), model, url)
+        name = _meeting_name(running.text, match.end()) or _VENUE_NAME.match(running.text, match.end())
         if not name or len(name[0]) < 4 or _NO_VENUE.fullmatch(name[0]):
             continue
         is_meeting = bool(_MEETING.search(name[0]))
@@ -408,6 +503,14 @@ def _as_announced(document: Document, sections: Sections, url: str) -> dict[str,
         values += [("year", year, YEAR_CONFIDENCE) for year in years[:1]]
         return {field: (_value(text, confidence, line, url),) for field, text, confidence in values}
     return {}
+
+
+def _meeting_name(text: str, start: int) -> re.Match[str] | None:
+    """Match the whole name of a meeting, which may have commas: up to its acronym in brackets, or else to a comma."""
+    name = _WHOLE_MEETING.match(text, start)
+    if not name or name[0].endswith(")") or "," not in name[0]:
+        return name
+    return _WHOLE_MEETING.match(text, start, start + name[0].index(",")) or name
 
 
 def _runs_of_print(lines: Sequence[Line]) -> Iterator[list[Line]]:
@@ -436,14 +539,16 @@ def _venue(text: str, marks: Sequence[int]) -> str:
     name = _PAGE_BEFORE_VENUE.sub("", text[:first].strip(_EDGES))
     if not name and _ISSUE_FIRST.match(text):  # Vol. 29 no. 9 2013, pages 1215–1217 NAME
         name = text[max(marks) :].lstrip("0123456789–-( ").partition(" doi")[0]
-        name = name.strip(_EDGES) if name.isupper() else ""
+        name = name.strip(_EDGES)
+        is_name = name.isupper() or (" " in name and _VENUE_NAME.fullmatch(name))
+        name = name if is_name else ""
     if announced := _PUBLISHED.match(name):
         name = name[announced.end() :]
     name = _CUE_AFTER_VENUE.sub("", _DATE_AFTER_VENUE.sub("", name)).split(" | ")[0]
-    name = _PEOPLE_BEFORE_VENUE.sub("", name)
-    name = tidy(name.strip(_EDGES), "booktitle")
+    name = _UNCLOSED.sub("", _PEOPLE_BEFORE_VENUE.sub("", name))
+    name = tidy(_AFTER_MEETING.sub("", name).strip(_EDGES), "booktitle")
     letters = sum(map(str.isalpha, name))
-    if _UNFINISHED.search(name) or _NO_VENUE.fullmatch(name):
+    if _UNFINISHED.search(name) or _NO_VENUE.fullmatch(name) or _ONLY_PEOPLE.fullmatch(name):
         return ""
     begins = name[:1].isupper() or _MEETING_NOTE.match(name)
     is_name = letters >= 4 and len(name) <= _MAX_VENUE and begins and "@" not in name
@@ -484,6 +589,8 @@ def _noted_year(document: Document, sections: Sections, url: str) -> dict[str, t
         if line.page > document.lines[0].page:
             break
         text = without_other_numbers(line.text[:_MAX_NOTE])
+        if priced := _PRICED.search(line.text[:_MAX_NOTE]):
+            return {"year": (_value(priced[1], YEAR_CONFIDENCE, line, url),)}
         if _DATE_NOTE.match(text):
             dates = [_of_groups(match) for match in re.finditer(_NUMERIC_DATE, text)]
             if years := [*dates, *_YEAR.findall(text)]:

@@ -38,6 +38,7 @@ _MAX_TITLE = 300  # characters
 _STATED_CONFIDENCE = 0.97  # of what a file states about itself
 _DOUBTED_CONFIDENCE = 0.5  # of a title on which model and layout differ
 _LAYOUT_CONFIDENCE = 0.3  # of a title that only the layout suggests
+_MOST_LAYOUT_AUTHORS = 12
 _PAPER_WEIGHTS = {
     "bias": 1.0, "front": 0.51, "references": 0.27, "cited": 0.94, "authors": 1.02, "affiliations": 0.2,
     "pages": -0.62, "contents": -0.58,
@@ -55,8 +56,9 @@ _KEYWORD_HEADING = re.compile(
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(
-    r"\s*(?:(?<!A)[∗⋆]|[†‡§¶])+\s*$"
+    r"\s*(?:(?<!A)[*∗⋆]|[†‡§¶])+\s*$"
 )  # after a title; but the star of IDA∗ belongs to the name
+_SENT_BY = re.compile(r"\W*\b(?:communicated|edited|reviewed|submitted)\s+by\b.*", re.IGNORECASE)
 _NOTE_SIGNS, _LETTERED_NAMES = " *∗†‡§¶", 3  # fewer names may end in a and b by themselves
 _NOTE_LETTER = re.compile(r"(?<=[^\W\d_])[a-k]\)(?:,\s?[a-k]\))*")
 _MARK = re.compile(
@@ -252,9 +254,11 @@ def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> 
                 values.append(value)
     if "author" in fields:
         fields["author"] = _without_single_words(fields["author"])
-    kept = {name: tuple(values) for name, values in fields.items()}
+    kept = {name: tuple(values) for name, values in fields.items() if values}
     if "title" not in kept:
         kept |= _layout_title(spans.document)
+    if "author" not in kept:
+        kept |= _layout_authors(spans.document, models.lexicon)
     return kept | _year(kept)
 
 
@@ -284,6 +288,15 @@ def _layout_title(document: Document) -> Fields:
     """Return the title by layout, for a paper in which the model finds none."""
     title = tidy(read_front_by_layout(document).title, "title")[:_MAX_TITLE]
     return {"title": (Value(title, _LAYOUT_CONFIDENCE),)} if title else {}
+
+
+def _layout_authors(document: Document, lexicon: Lexicon | None) -> Fields:
+    """Return the names below the title, for a paper in which the model finds none; most begin with a first name."""
+    names = [name for name in read_front_by_layout(document).authors if not _NO_PERSON.search(name)]
+    known = [name for name in names if lexicon and lexicon.is_first_name(name.split()[0])]
+    if not names or 2 * len(known) < len(names):
+        return {}
+    return {"author": tuple(Value(name, _LAYOUT_CONFIDENCE) for name in names[:_MOST_LAYOUT_AUTHORS])}
 
 
 def _best_fields(front: FrontMatter) -> Iterator[FrontField]:
@@ -325,7 +338,8 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
 
 def _without_notes(value: Value) -> Value:
     """Return the value without letters that refer to notes: `A. Authorb)`; `A. Onea, B. Twob, C. Threec`."""
-    text = value.text if "(" in value.text else _NOTE_LETTER.sub("", value.text)
+    text = _SENT_BY.sub("", value.text)
+    text = text if "(" in text else _NOTE_LETTER.sub("", text)
     parts = [part.rstrip(_NOTE_SIGNS) for part in text.split(",") if part.strip(_NOTE_SIGNS)]
     if len(parts) >= _LETTERED_NAMES and [part[-1] for part in parts] == list(ascii_lowercase[: len(parts)]):
         text = ",".join(part[:-1] for part in parts)

@@ -26,8 +26,9 @@ IsFirstName = Callable[[str], bool]
 
 ET_AL = re.compile(r",?\s*(?:\bet\.?\s*al\b\.?|\band\s+others\b|\bu\.\s?a\.)", re.IGNORECASE)
 _ROLE = re.compile(
-    r"[(\[]?\b(?:eds?|editors?|hrsg)\b\.?[)\]]?|\bedited by\b|^\s*(?:in|by)\b:?", re.IGNORECASE
-)
+    r"[(\[]?\b(?!(?-i:Ed)\s+(?-i:[A-Z]))(?:eds?|editors?|hrsg)\b\.?[)\]]?|\bedited by\b|^\s*(?:in|by)\b:?",
+    re.IGNORECASE,
+)  # but Ed is a first name before another one
 _SEPARATOR = re.compile(r"\s*(?:;|&|\b(?:and|AND|und|UND)\b|\n)\s*")
 _MARKS = re.compile(r"[*∗†‡§¶‖#⋆]+|\d+")
 _LETTER_MARKS = re.compile(
