@@ -83,7 +83,8 @@ class VenueFile:
     @property
     def key(self) -> str:
         """The file and its truth, to find what was measured before."""
-        return hashlib.sha256(f"{self.digest} {self.gold!r}".encode()).hexdigest()[:16]
+        truth = asdict(self.gold) | {"years": sorted(self.gold.years)}
+        return hashlib.sha256(f"{self.digest} {truth}".encode()).hexdigest()[:16]
 
     @property
     def looked_at(self) -> bool:
@@ -195,7 +196,7 @@ def found_by_hand(folder: Path) -> Iterator[VenueFile]:
             gold = PaperGold(
                 title,
                 authors=tuple(filter(None, authors.split("; "))),
-                years=frozenset(filter(None, [year])),
+                years=frozenset(filter(None, year.split("; "))),
                 doi=doi,
                 venues=tuple(filter(None, venue.split("; "))),
             )
