@@ -312,6 +312,13 @@ def test_names_below_the_title_are_authors_where_the_model_finds_none() -> None:
     assert [author.text for author in authors] == ["Maria Sample", "Peter Walker"]
 
 
+def test_letters_that_refer_to_addresses_are_not_of_names() -> None:
+    document = laid_out(placed(["Paths", "Ada Samplea and Carl Walkerb", "aUniversity of Bergen; bOslo"]))
+    value = Value("Ada Samplea and Carl Walkerb,a")
+    assert _without_notes(value, document).text == "Ada Sample, Carl Walker"
+    assert _without_notes(value, laid_out(placed(["Paths"]))) == value
+
+
 def test_who_communicated_a_paper_did_not_write_it() -> None:
     value = Value("Ada Sample and Carl Walker. Communicated by Max Wood, May 1983")
     assert _without_notes(value).text == "Ada Sample and Carl Walker"

@@ -235,6 +235,14 @@ def test_the_number_of_pages_is_no_page() -> None:
     ("line", "expected"),
     [
         ("EXAMPLE’06, October 22–25, 2006, Oslo, Norway.", {"booktitle": "EXAMPLE’06", "year": "2006"}),
+        ("TOWNS 2009, July 23-25, Porto, Portugal", {"booktitle": "TOWNS 2009", "year": "2009"}),
+        ("1992 TOWNS VI – October 19-23, 1992 – Long Beach, CA", {"booktitle": "TOWNS VI", "year": "1992"}),
+        ("Preprint submitted to Northern Towns March 20, 2020", {"journal": "Northern Towns"}),
+        ("Soft Towns manuscript No.", {"journal": "Soft Towns"}),
+        ("Preprint submitted to Elsevier", {}),
+        ("Permanent ID of this document: a1a62a. Date: 2011.09.26.", {"year": "2011"}),
+        ("Digital Object Identifier no. 10.1109/TOWNS.2021.3104255", {"doi": "10.1109/TOWNS.2021.3104255"}),
+        ("Submitted: 01 January 1970", {}),
         ("Hot Towns'08 June 2–3, 2008, Oslo, Norway.", {"booktitle": "Hot Towns'08", "year": "2008"}),
         (
             "This paper appeared in the Proceedings of the 16th Symposium on Towns, Cities, and Trust in Them (TRUST "

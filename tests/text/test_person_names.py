@@ -32,6 +32,7 @@ def is_first_name(word: str) -> bool:
         ("Paul Berg a,∗, Anna Walker a,b and Carl Runner b", ["Paul//Berg/", "Anna//Walker/", "Carl//Runner/"]),
         ("Paul Berg, Member, IEEE, and Anna Walker, Fellow, IEEE", ["Paul//Berg/", "Anna//Walker/"]),
         ("WALKER, A., RUNNER, C. AND BERG, E.", ["A.//WALKER/", "C.//RUNNER/", "E.//BERG/"]),
+        ("Ada Berg et Carl Walker", ["Ada//Berg/", "Carl//Walker/"]),
         ("Ada Berg2, Ed Walker1", ["Ada//Berg/", "Ed//Walker/"]),
         ("GU, C., AND AN, L.", ["C.//GU/", "L.//AN/"]),
         ("Berg, Y. and Le Roux, N.", ["Y.//Berg/", "N.//Le Roux/"]),

@@ -29,7 +29,7 @@ _MAX_BLOCK = 5  # lines
 _MAX_TEXT = 600  # characters
 _MAX_VENUE = 160
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]{2,200}")
-_DOI_CUE = re.compile(r"\bdoi\b", re.IGNORECASE)
+_DOI_CUE = re.compile(r"\bdoi\b|\bdigital object identifier\b", re.IGNORECASE)
 _HOW_TO_CITE = re.compile(
     r"\W*(?:please\s+)?(?:acm\s+reference\s+format|(?:how\s+to\s+)?cite\s+(?:this\b[^:]{0,40}|as\b[^:]{0,10})|how\s+to\s+cite\b[^:]{0,30}|"
     r"to\s+cite\s+this\b[^:]{0,30}|(?:suggested|recommended|preferred)\s+citation|citation|"
@@ -40,7 +40,7 @@ _HOW_TO_CITE = re.compile(
 )
 _NOT_A_YEAR = re.compile(
     r"(?:https?://|www\.|\bdoi\b)\S*|[^\s@]{1,80}@\S{1,100}|\bIS[SB]N\b[:\s]*[\dXx–-]+|\b\d{4}[-–]\d{3}[Xx]\b|\b10\.\d{4,9}/\S+|"
-    r"\b(?:fax|tel|phone)\b[^,;]*",
+    r"\b(?:fax|tel|phone)\b[^,;]*|\b0?1 January 1970\b|\b1970-01-01\b",
     re.IGNORECASE,
 )
 _MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])"  # its first letters, in English and German
@@ -95,9 +95,10 @@ _VOLUME_AND_PAGES = re.compile(
     rf":\s?\d+\s?[–-]\s?\d+,?\s*\(\s?(?:\w+,?\s)?{RECENT_YEAR}\))\W*"
 )  # Examples 35 (2009) 1177–1185; Examples 152: 763–773 (June 1999)
 _DATED_MEETING = re.compile(
-    rf"\W*(?P<name>[^\W\d_a-z](?:\S*[^\W\d_a-z]\S*|\S*(?:\s[^\W\d_a-z]\S*){{1,4}}?)\s?(?:[’'‘´`]\s?\d\d|{RECENT_YEAR}))[,:]?\s+"
-    rf"(?:(?:\d{{1,2}}\.?\s*[–-]?\s*){{0,2}}(?i:{_MONTH})[a-zä]*\.?\s.{{0,30}}?)(?P<year>{RECENT_YEAR})\b"
-)  # EXAMPLE’06, October 22–25, 2006, Seoul, Korea: as ACM's meetings are named at the foot of a column
+    rf"\W*(?:{RECENT_YEAR}\s)?(?P<name>[^\W\d_a-z](?:\S*[^\W\d_a-z]\S*|\S*(?:\s[^\W\d_a-z]\S*){{1,4}}?)"
+    rf"\s?(?:[’'‘´`]\s?\d\d|(?P<own>{RECENT_YEAR})|(?<=[A-Z])))\s?[,:–-]?\s+"
+    rf"(?:\d{{1,2}}\.?\s*[–-]?\s*){{0,2}}(?i:{_MONTH})[a-zä]*\.?\s\d{{1,2}}(?:.{{0,30}}?(?P<year>{RECENT_YEAR})\b|(?(own)|(?!)))"
+)  # at the foot of a column: EXAMPLE’06, October 22–25, 2006, Seoul; EXAMPLE 2009, July 23–25, Porto
 _MEETING_WORDS = r"\b(?:Conference|Symposium|Workshop|Congress|Meeting)\b"
 _NAMED_MEETING = re.compile(
     rf"(?:(?P<year>{RECENT_YEAR})|\b\d{{1,3}}(?:st|nd|rd|th))\s[^\W\d_a-z][^\d.;:|©]{{3,120}}?{_MEETING_WORDS}"
@@ -112,6 +113,13 @@ _CITES_ITSELF = re.compile(
 _ONLY_PEOPLE = re.compile(
     r"(?:[^\W\d_a-z][\w'’-]+,?\s(?:[^\W\d_a-z]\.?[\s-]?){1,3}(?:,\s|\sand\s|;\s|$))+"
 )  # Lind, M. J.
+_SUBMITTED = re.compile(
+    rf"\W*(?:(?i:preprint\s+submitted\s+to)\s+([^\W\d_a-z]\D{{3,100}}?)(?=\s*$|\s+(?:\d{{1,2}}\s+)?(?i:{_MONTH}))|"
+    r"([^\W\d_a-z]\D{3,80}?)\s+(?i:manuscript\s+no\b))"
+)
+_PUBLISHERS = frozenset(
+    {"Elsevier", "Elsevier Science", "Springer", "Wiley"}
+)  # said where no journal was named
 _NOTHING = re.compile("")
 _MAX_DATE = 30  # characters
 _CITED_IN_TEXT = re.compile(r"[\s,.]*[)\]]")
@@ -167,6 +175,7 @@ _DATE_NOTE = re.compile(
     re.IGNORECASE,
 )  # how a note at the foot of the first page begins
 _PRICED = re.compile(rf"\$\s?\d+\.\d\d.{{0,12}}?\b({RECENT_YEAR})\b")  # 0-1234-5678-9/08/$25.00 ©2008 Society
+_DATE_OF_DOCUMENT = re.compile(rf"\bdate(?: of this document)?:\s*({RECENT_YEAR})[./-]\d", re.IGNORECASE)
 _MAX_NOTE = 160  # characters
 _ROW = 3.0  # points
 _NEAR = 2  # lines
@@ -222,6 +231,7 @@ def read_imprint(
     ]
     meetings = list(_meetings(document, margins, sections, url))
     best = max(candidates, key=len, default={}) or announced or max(meetings, key=len, default={})
+    best = best or _as_submitted([*front, *margins, *_of_first_page(document, sections)], url)
     best = _with_whole_name(best, [*candidates, *meetings])
     year = (
         {} if "year" in best else _first_year([*front, *margins], url) or _noted_year(document, sections, url)
@@ -379,17 +389,29 @@ def _meetings(
     document: Document, margins: Sequence[Line], sections: Sections, url: str
 ) -> Iterator[dict[str, tuple[Value, ...]]]:
     """Yield meetings: those that a note of the first page names with their days, and those of running heads."""
-    end = sections.references.start or len(document.lines)
-    first = document.lines[0].page if document.lines else 1
-    notes = (line for line in document.lines[:end] if line.page == first)
-    for line in [*notes, *margins]:
+    for line in [*_of_first_page(document, sections), *margins]:
         if match := _DATED_MEETING.match(line.text[:_MAX_VENUE]):
-            yield _meeting(match["name"], match["year"], line, url)
+            yield _meeting(match["name"], match["year"] or match["own"], line, url)
     for line in margins:
         text = without_other_numbers(line.text[:_MAX_VENUE])
         match = _NAMED_MEETING.search(text)
         if match and (line.role == "margin" or 2 * len(match[0]) > len(text)):
             yield _meeting(match[0].removeprefix(match["year"] or ""), match["year"] or "", line, url)
+
+
+def _of_first_page(document: Document, sections: Sections) -> Iterator[Line]:
+    first = document.lines[0].page if document.lines else 1
+    end = sections.references.start or len(document.lines)
+    yield from (line for line in document.lines[:end] if line.page == first)
+
+
+def _as_submitted(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]:
+    """Read what journals print on manuscripts: `Preprint submitted to Examples`, `Examples manuscript No.`"""
+    for line in lines:
+        match = _SUBMITTED.match(line.text[:_MAX_VENUE])
+        if match and (name := _of_groups(match).strip(_EDGES)) not in _PUBLISHERS:
+            return {"journal": (_value(name, LINE_CONFIDENCE, line, url),)}
+    return {}
 
 
 def _meeting(name: str, year: str, line: Line, url: str) -> dict[str, tuple[Value, ...]]:
@@ -589,8 +611,8 @@ def _noted_year(document: Document, sections: Sections, url: str) -> dict[str, t
         if line.page > document.lines[0].page:
             break
         text = without_other_numbers(line.text[:_MAX_NOTE])
-        if priced := _PRICED.search(line.text[:_MAX_NOTE]):
-            return {"year": (_value(priced[1], YEAR_CONFIDENCE, line, url),)}
+        if dated := _PRICED.search(line.text[:_MAX_NOTE]) or _DATE_OF_DOCUMENT.search(line.text[:_MAX_NOTE]):
+            return {"year": (_value(dated[1], YEAR_CONFIDENCE, line, url),)}
         if _DATE_NOTE.match(text):
             dates = [_of_groups(match) for match in re.finditer(_NUMERIC_DATE, text)]
             if years := [*dates, *_YEAR.findall(text)]:

@@ -60,6 +60,8 @@ _FOOTNOTE = re.compile(
 )  # after a title; but the star of IDA∗ belongs to the name
 _SENT_BY = re.compile(r"\W*\b(?:communicated|edited|reviewed|submitted)\s+by\b.*", re.IGNORECASE)
 _NOTE_SIGNS, _LETTERED_NAMES = " *∗†‡§¶", 3  # fewer names may end in a and b by themselves
+_LETTERED_LINE, _FRONT_LINES = re.compile(r"a\s?(?:[^\W\d_a-z]|http)"), 40  # aUniversity of Examples
+_BETWEEN_NAMES = re.compile(r"[,;&]|\band\b")
 _NOTE_LETTER = re.compile(r"(?<=[^\W\d_])[a-k]\)(?:,\s?[a-k]\))*")
 _MARK = re.compile(
     r"^\s*(?:[*∗⋆†‡§¶]+|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
@@ -312,7 +314,7 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
         case "author":
             people = [
                 person
-                for person in _split("author", _without_notes(whole), lexicon)
+                for person in _split("author", _without_notes(whole, spans.document), lexicon)
                 if not _NO_PERSON.search(person.text)
             ]
             for person in people:
@@ -336,13 +338,20 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
             yield from _split(part.field, whole, None)
 
 
-def _without_notes(value: Value) -> Value:
-    """Return the value without letters that refer to notes: `A. Authorb)`; `A. Onea, B. Twob, C. Threec`."""
+def _without_notes(value: Value, document: Document | None = None) -> Value:
+    """Return the value without letters that refer to notes: `A. Authorb)`; `A. Onea, B. Twob, C. Threec`.
+
+    Two names, or names that share a letter, count if a line of the document begins with the first letter.
+    """
     text = _SENT_BY.sub("", value.text)
     text = text if "(" in text else _NOTE_LETTER.sub("", text)
     parts = [part.rstrip(_NOTE_SIGNS) for part in text.split(",") if part.strip(_NOTE_SIGNS)]
     if len(parts) >= _LETTERED_NAMES and [part[-1] for part in parts] == list(ascii_lowercase[: len(parts)]):
         text = ",".join(part[:-1] for part in parts)
+    elif document and any(_LETTERED_LINE.match(line.text) for line in document.lines[:_FRONT_LINES]):
+        names = [name for part in _BETWEEN_NAMES.split(text) if len(name := part.strip(_NOTE_SIGNS)) > 1]
+        if len(names) > 1 and names[0][-1] == "a" and all(name[-1] in "abcde" for name in names):
+            text = ", ".join(name[:-1] for name in names)
     return replace(value, text=text)
 
 

@@ -29,7 +29,7 @@ _ROLE = re.compile(
     r"[(\[]?\b(?!(?-i:Ed)\s+(?-i:[A-Z]))(?:eds?|editors?|hrsg)\b\.?[)\]]?|\bedited by\b|^\s*(?:in|by)\b:?",
     re.IGNORECASE,
 )  # but Ed is a first name before another one
-_SEPARATOR = re.compile(r"\s*(?:;|&|\b(?:and|AND|und|UND)\b|\n)\s*")
+_SEPARATOR = re.compile(r"\s*(?:;|&|\b(?:and|AND|und|UND)\b|\bet\b(?=\s+[^\W\d_a-z])|\n)\s*")
 _MARKS = re.compile(r"[*∗†‡§¶‖#⋆]+|\d+")
 _LETTER_MARKS = re.compile(
     r"(?<=[^\W\d_])\s+[a-h](?:\s*,\s*(?:[a-h]|[*∗†‡§]|\d)(?![^\W\d_]))*(?=\s*(?:[,;&*∗†‡§]|\band\b|$))"
