@@ -346,6 +346,8 @@ def normal_phone(printed: str, region: str = "") -> tuple[str, str] | None:
         text = "+" + text[1:].lstrip()
     if text.startswith("00"):
         text = "+" + text[2:].lstrip()
+    if not region and "+" not in text and "＋" not in text:
+        return None  # of any country, which the library finds out after it has cleaned the text
     if region in _NORTH_AMERICAN and (parts := _TEN_DIGITS.fullmatch(text)):
         # the library takes nearly all its time to find out what this shape says
         national = "".join(parts.groups())
