@@ -437,7 +437,7 @@ def _agreement(moments: Floats) -> float:
     words, and orders the pages in another way than the models of traits, which know concepts and structure: there it
     must count less, and all pages are less sure.
     """
-    count, path, traits, path_square, trait_square, product = moments.tolist()
+    count, path, traits, path_square, trait_square, product = map(float, moments)
     spread = (count * path_square - path**2) * (count * trait_square - traits**2)
     shared = (count * product - path * traits) / math.sqrt(spread) if spread > _NO_SPREAD else 0.0
     return (count * max(0.0, shared) + _USUAL_PAGES * _USUAL_AGREEMENT) / (count + _USUAL_PAGES)
