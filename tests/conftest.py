@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Iterator
 
@@ -12,6 +13,10 @@ from tests.postgres_server import PostgresServer, postgres_server, why_not
 
 settings.register_profile("untimed", settings.default, deadline=None)
 settings.load_profile("untimed")
+
+# A shell lets what it starts in the background ignore interrupts, and programs that tests start and interrupt would
+# inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
