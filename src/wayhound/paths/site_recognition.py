@@ -196,13 +196,14 @@ class SiteRecogniser:
 
     def add(self, page: PageEvidence) -> float:
         """Add a page, and return the probability that it is a goal, given the pages so far."""
-        mean = float(np.clip(page.odds, -MAX_LOG_ODDS, MAX_LOG_ODDS).mean())
+        odds = np.clip([page.odds], -MAX_LOG_ODDS, MAX_LOG_ODDS)
+        mean = float(odds.mean())
         self._known.clear()
         self.pages.append(page)
         self._by_url[page.url] = mean
         insort(self._sorted, mean)
         insort(self._named, page.named)
-        self._moments = self._moments + _moments(np.clip([page.odds], -MAX_LOG_ODDS, MAX_LOG_ODDS))
+        self._moments += _moments(odds)
         for group in page.groups:
             total, count, best = self._groups.get(group, (0.0, 0, -MAX_LOG_ODDS))
             self._groups[group] = (total + mean, count + 1, max(best, mean))
