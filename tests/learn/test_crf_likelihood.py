@@ -14,7 +14,8 @@ from scipy.special import logsumexp
 
 from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.chain import Chains, Rules
-from wayhound.learn.crf import Likelihood, Prefixes
+from wayhound.learn.crf import Likelihood
+from wayhound.learn.prefixes import Prefixes
 from wayhound.paths.labellers import pair_rules
 
 N_ROWS, N_FEATURES, N_EDGE_FEATURES = 4, 3, 2
