@@ -22,8 +22,12 @@ import pytest
 
 from tests.portal.collection import make_collection
 from wayhound.cli import run
+from wayhound.portal.library import WorkspaceAccess
+from wayhound.portal.portal import PortalSettings
+from wayhound.portal.processes import ServerProcesses
 from wayhound.record import Record, Value
 from wayhound.samples import sample_web
+from wayhound.web.app import WebSettings, open_socket
 from wayhound.workspace import Workspace
 
 FOUND_SECONDS = 120.0  # far more than the two seconds of a quiet machine
@@ -102,6 +106,23 @@ def test_it_indexes_serves_and_ends_in_good_order_at_an_interrupt(workspace: Pat
     assert said.rstrip().endswith("Stopped.")
     assert "Traceback" not in said
     assert not any(map(is_running, servers))
+
+
+def test_the_address_is_told_when_all_processes_have_read_the_collection(workspace: Path) -> None:
+    with serving(workspace, "--workers", "2") as (process, _):
+        servers = children(process.pid)
+        assert len(servers) == 2
+        for server in servers:
+            opened = [os.path.realpath(file) for file in Path(f"/proc/{server}/fd").iterdir()]
+            assert any(name.endswith("wayhound.db") for name in opened)
+
+
+def test_a_process_that_cannot_start_is_not_waited_for(tmp_path: Path) -> None:
+    settings = PortalSettings(), WebSettings()
+    with open_socket("127.0.0.1", 0) as listening:
+        access = WorkspaceAccess(tmp_path / "none")
+        with ServerProcesses(access, *settings, listening, count=1) as processes:
+            processes.wait()
 
 
 def test_what_is_saved_while_it_runs_is_found(workspace: Path) -> None:

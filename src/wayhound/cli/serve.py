@@ -197,6 +197,7 @@ def serve_portal(
                 updating,
                 keeping,
             ):
+                serving.wait()
                 write_line(f"The portal is at {address_of(listening)} until you press Ctrl-C.")
                 serving.watch()
         except KeyboardInterrupt:

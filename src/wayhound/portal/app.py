@@ -119,6 +119,7 @@ def make_portal(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        portal.pages.compile()
         await asyncio.to_thread(readers.index.warm)
         await _prepare(portal)
         preparing = asyncio.create_task(_keep_prepared(portal))

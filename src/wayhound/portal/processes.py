@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import socket
 import subprocess
 import sys
@@ -28,6 +29,7 @@ log = logging.getLogger("wayhound.serve")
 
 _POLL_SECONDS = 0.5
 _END_SECONDS = 10.0
+_LOOK_SECONDS = 0.01
 
 
 @dataclass
@@ -51,7 +53,14 @@ class ServerProcesses:
             assert process.stdin is not None
             process.stdin.close()
         for process in self._running:
-            wait_or_kill(process, _END_SECONDS)
+            with process:  # which closes its pipes
+                wait_or_kill(process, _END_SECONDS)
+
+    def wait(self) -> None:
+        """Wait until every process answers requests, or has ended."""
+        for process in self._running:
+            assert process.stdout is not None
+            process.stdout.readline()
 
     def watch(self) -> None:
         """Restart processes that end, until an interrupt."""
@@ -71,11 +80,11 @@ class ServerProcesses:
             "web": asdict(self.web),
         }
         command = python_command("wayhound.portal.processes", *map(str, handles), json.dumps(arguments))
-        return start_process(command, stdin=subprocess.PIPE, handles=handles)
+        return start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, handles=handles)
 
 
 def main() -> None:
-    """Serve on an inherited socket for as long as standard input is open."""
+    """Serve on an inherited socket for as long as standard input is open; a line tells when requests are answered."""
     logging.basicConfig(format="%(message)s")
     arguments, buckets = json.loads(sys.argv[3]), Buckets(int(sys.argv[2]))
     web = WebSettings(**arguments["web"] | {"hosts": tuple(arguments["web"]["hosts"])})
@@ -85,6 +94,9 @@ def main() -> None:
     server = make_server(make_portal(access, settings, web, buckets))
 
     def until_end() -> None:
+        while not server.started:
+            time.sleep(_LOOK_SECONDS)
+        os.write(sys.stdout.fileno(), b"\n")
         sys.stdin.buffer.read()
         server.should_exit = True
 
