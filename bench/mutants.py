@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import ast
 import compileall
-import copy
 import importlib.util
 import json
 import os
@@ -24,6 +23,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from random import Random
@@ -101,14 +102,22 @@ _COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A module with one change. `line` is the changed line as it was, `columns` the place in it."""
+    """A module with one change. `line` is the changed line as it was, `columns` the place in it, `node` in the tree."""
 
     module: str
     number: int
     columns: str
     line: str
     change: str
-    source: str
+    node: int
+    original: str
+
+    @property
+    def source(self) -> str:
+        """The changed module: made when it is tried, since that of all mutants takes 15 seconds."""
+        tree = ast.parse(self.original)
+        _apply(next(islice(ast.walk(tree), self.node, None)), self.change)
+        return ast.unparse(ast.fix_missing_locations(tree))
 
     @property
     def key(self) -> str:
@@ -122,9 +131,6 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
     left_alone = {id(node) for decorator in decorators for node in ast.walk(decorator)}
     for index, node in enumerate(ast.walk(tree)):
         for change in () if id(node) in left_alone else _changes(node):
-            mutated = copy.deepcopy(tree)
-            place = next(other for number, other in enumerate(ast.walk(mutated)) if number == index)
-            _apply(place, change)
             number = getattr(node, "lineno", 0)
             yield Mutant(
                 module,
@@ -132,7 +138,8 @@ def mutants_of(module: str, source: str) -> Iterator[Mutant]:
                 f"{getattr(node, 'col_offset', 0)}-{getattr(node, 'end_col_offset', 0)}",
                 lines[number - 1].strip(),
                 change,
-                ast.unparse(ast.fix_missing_locations(mutated)),
+                index,
+                source,
             )
 
 
@@ -316,27 +323,46 @@ def _chosen(module: str, sample: int) -> list[Mutant]:
 
 def _try_all(
     laboratory: Laboratory, chosen: Mapping[str, Sequence[Mutant]], file: Path | None, end: float
-) -> dict[str, bool]:
-    """Return which mutants were killed, by their keys; those that an earlier run tried included."""
-    tried = _earlier(file)
+) -> dict[str, float]:
+    """Return which mutants were killed, by their keys; those that an earlier run tried included.
+
+    The tests of each module first run without a change, which takes so long on a busy machine that nothing else may be
+    done in some minutes. So their CPU seconds are kept in the file too, for as long as no code changes.
+    """
+    tried, digest = _earlier(file), _digest()
     for module, mutants in chosen.items():
         left = [mutant for mutant in mutants if mutant.key not in tried]
         if not left or time.monotonic() > end:
             continue
-        before = _child_seconds()
-        if laboratory.run(module, 600, writes_bytecode=True) != 0:
-            raise SystemExit(f"The tests of {module} fail without any change.")
-        seconds = 10 + round(2 * (_child_seconds() - before))
+        unchanged = f"{module} as it is, {digest}"
+        if unchanged not in tried:
+            before = _child_seconds()
+            if laboratory.run(module, 600, writes_bytecode=True) != 0:
+                raise SystemExit(f"The tests of {module} fail without any change.")
+            _keep(tried, file, unchanged, _child_seconds() - before)
+        seconds = 10 + round(2 * tried[unchanged])
         for mutant in left:
             if time.monotonic() > end:
                 break
-            tried[mutant.key] = laboratory.is_killed(mutant, seconds)
+            _keep(tried, file, mutant.key, laboratory.is_killed(mutant, seconds))
             if not tried[mutant.key]:
                 print(f"alive: {mutant.key}", file=sys.stderr, flush=True)
-            if file:
-                with file.open("a") as lines:
-                    lines.write(json.dumps([mutant.key, tried[mutant.key]]) + "\n")
     return tried
+
+
+def _keep(tried: dict[str, float], file: Path | None, key: str, result: float) -> None:
+    tried[key] = result
+    if file:
+        with file.open("a") as lines:
+            lines.write(json.dumps([key, result]) + "\n")
+
+
+def _digest() -> str:
+    """Return what tells this code and its tests from any other."""
+    digest = blake2b(digest_size=8)
+    for path in sorted(path for room in ("src", "tests") for path in (ROOT / room).rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _child_seconds() -> float:
@@ -344,16 +370,16 @@ def _child_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _earlier(file: Path | None) -> dict[str, bool]:
+def _earlier(file: Path | None) -> dict[str, float]:
     if file is None or not file.exists():
         return {}
     return dict(json.loads(line) for line in file.read_text().splitlines())
 
 
-def _report(chosen: Mapping[str, Sequence[Mutant]], tried: Mapping[str, bool]) -> Report:
+def _report(chosen: Mapping[str, Sequence[Mutant]], tried: Mapping[str, float]) -> Report:
     rows: list[tuple[str, int, int, int, float]] = []
     for module, mutants in chosen.items():
-        killed = [tried[mutant.key] for mutant in mutants if mutant.key in tried]
+        killed = [bool(tried[mutant.key]) for mutant in mutants if mutant.key in tried]
         rows.append((module, len(mutants), len(killed), sum(killed), sum(killed) / max(1, len(killed))))
     n_mutants, n_tried, n_killed = (sum(counts) for counts in list(zip(*rows, strict=True))[1:4])
     return Report(
@@ -364,7 +390,7 @@ def _report(chosen: Mapping[str, Sequence[Mutant]], tried: Mapping[str, bool]) -
             Bar("share of mutants killed", n_killed / max(1, n_tried), least=LEAST_KILLED),
             Bar("mutants tried", n_tried, least=n_mutants),
         ],
-        {"survivors": [key for key, is_killed in tried.items() if not is_killed]},
+        {"survivors": [key for key, result in tried.items() if not result]},
     )
 
 
