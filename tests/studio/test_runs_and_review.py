@@ -18,10 +18,13 @@ from tests.studio.conftest import TOKEN, Visitor
 from wayhound.app.forage import open_run, run_limits
 from wayhound.app.order import Order
 from wayhound.config import FILE_NAME
+from wayhound.forage.explain import RatedLink
+from wayhound.page import Link
 from wayhound.samples.server import SampleServer, serve_samples
 from wayhound.samples.web import sample_web
 from wayhound.site import Site
 from wayhound.studio.app import make_studio
+from wayhound.studio.rating_pages import COLOURS, shown_links
 from wayhound.web.app import running
 from wayhound.workspace import Workspace
 
@@ -113,6 +116,12 @@ def test_ratings_are_on_the_page_and_in_a_table(taught: tuple[Visitor, int, Path
     assert "Expected:" in answer.text
     assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
     assert "href" not in answer.text
+
+
+@pytest.mark.parametrize(("least", "best"), [(0.0, 1.0), (0.514, 0.952), (0.041, 0.981)])
+def test_the_best_link_of_a_page_has_the_strongest_colour(least: float, best: float) -> None:
+    links = [RatedLink(Link(f"http://s.example/{score}"), score, "", 0.0, ()) for score in (best, least)]
+    assert [link.colour for link in shown_links(links)] == [COLOURS - 1, 0]
 
 
 def test_the_links_of_any_page_are_rated_on_the_page_itself(

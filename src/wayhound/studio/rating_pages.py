@@ -154,7 +154,8 @@ def shown_links(links: Sequence[RatedLink]) -> tuple[ShownLink, ...]:
             url=rated.link.url,
             text=rated.link.text or rated.link.url,
             score=rated.score,
-            colour=int((COLOURS - 1) * (rated.score - least) / spread),
+            # divided first, so that the best link has exactly the last colour, whatever is rounded
+            colour=int((COLOURS - 1) * ((rated.score - least) / spread)),
             leads_to=format_expectation(rated.label, rated.goal),
             why=format_reasons(rated.why),
         )
