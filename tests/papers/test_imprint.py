@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wayhound.documents.document import Document, DocumentPage, Line
-from wayhound.papers.imprint import read_imprint, without_other_numbers
+from wayhound.papers.imprint import read_imprint
+from wayhound.papers.imprint_lines import without_other_numbers
 from wayhound.papers.models import shipped_crf
 from wayhound.papers.sections import find_sections
 

@@ -16,7 +16,8 @@ from wayhound.papers.fields import read_reference as read_reference_fields
 from wayhound.papers.fields import repair_fields
 from wayhound.papers.front_layout import read_front_by_layout
 from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_matter
-from wayhound.papers.imprint import YEAR_CONFIDENCE, read_imprint, without_other_numbers
+from wayhound.papers.imprint import YEAR_CONFIDENCE, read_imprint
+from wayhound.papers.imprint_lines import without_other_numbers
 from wayhound.papers.lexicon import Lexicon
 from wayhound.papers.normalise_fields import in_mixed_case, mail_addresses, normalise_reference, tidy
 from wayhound.papers.reference_cut import RawReference, cut_references
