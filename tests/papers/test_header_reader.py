@@ -10,15 +10,17 @@ import pytest
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Document
 from wayhound.papers.fields import FieldSpan
+from wayhound.papers.front_layout import read_front_by_layout
 from wayhound.papers.header_reader import (
     FrontMatter,
+    _of_one_print,
     _with_whole_title,
     _without_false_authors,
     read_front_matter,
 )
 from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.models import shipped_crf, shipped_hmm
-from wayhound.papers.paper import PaperModels, _without_notes, read_paper
+from wayhound.papers.paper import PaperModels, _named_once, _without_note_number, _without_notes, read_paper
 from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
 from wayhound.papers.training_data import with_layout
 from wayhound.record import Value
@@ -317,6 +319,56 @@ def test_letters_that_refer_to_addresses_are_not_of_names() -> None:
     value = Value("Ada Samplea and Carl Walkerb,a")
     assert _without_notes(value, document).text == "Ada Sample, Carl Walker"
     assert _without_notes(value, laid_out(placed(["Paths"]))) == value
+
+
+def test_the_number_of_a_note_is_not_of_the_title() -> None:
+    body = placed(["2 Introduction", *(f"This is line {i} of the text." for i in range(9))], y=300)
+    note = placed(["2 To appear."], y=700, size=8)
+    assert _without_note_number("Paths of Links2", laid_out([*body, *note])) == "Paths of Links"
+    assert _without_note_number("Paths of Links2", laid_out(body)) == "Paths of Links2"
+
+
+def test_people_are_named_once() -> None:
+    names = ["P. Barn", "Paula Barn", "Q. Barn", "Mary Ann", "Wood Hill", "Mary Ann Wood Hill"]
+    assert [person.text for person in _named_once([Value(name) for name in names])] == [
+        "Paula Barn",
+        "Q. Barn",
+        "Mary Ann Wood Hill",
+    ]
+
+
+def test_a_row_of_names_in_two_prints_is_read_whole() -> None:
+    bold, rest, below = placed(["Ada Sample 1", ", and Ben", "Walker 2"], size=12)
+    _, top, right, bottom = bold.box or (0.0, 0.0, 0.0, 0.0)
+    lines = [
+        replace(bold, bold=True),
+        replace(rest, box=(right + 1, top, right + 60, bottom)),
+        replace(below, bold=True),
+    ]
+    assert [line.text for line in _of_one_print(lines)] == ["Ada Sample 1", ", and Ben", "Walker 2"]
+    institute = replace(below, text="University")
+    assert _of_one_print([*lines, institute]) == lines
+
+
+def test_a_line_in_the_print_of_the_title_above_authors_is_of_the_title() -> None:
+    title = [
+        replace(line, bold=True)
+        for line in placed(["The Effect of Walking", "Small Towns (North)"], y=90, size=12)
+    ]
+    document = laid_out([*title, *placed(["Ada Sample and Ben Walker"], y=130, size=10)])
+    first = len("The Effect of Walking")
+    author = FieldSpan("author", "Small Towns (North)", first + 1, first + 20, 0.6)
+    (found,) = _with_whole_title(document, [named("The Effect of Walking", 0), author])
+    assert found.text.replace("\n", " ") == "The Effect of Walking Small Towns (North)"
+
+
+@pytest.mark.parametrize("notice", ["© 2012 Towns. Do not distribute.", "DRAFT", "Do not cite"])
+def test_a_notice_across_the_page_is_no_title(notice: str) -> None:
+    lines = [*placed([notice], y=60, size=45), *placed(["Paths of Links"], y=130, size=17)]
+    assert (
+        read_front_by_layout(laid_out([*lines, *placed(["1 Introduction", "Text."], y=300)])).title
+        == "Paths of Links"
+    )
 
 
 def test_who_communicated_a_paper_did_not_write_it() -> None:

@@ -257,6 +257,12 @@ def test_the_number_of_pages_is_no_page() -> None:
             "This paper will be published in the 6th Conference on Towns, Oslo, 2008.",
             {"booktitle": "6th Conference on Towns", "year": "2008"},
         ),
+        (
+            "1 To appear in the Proceedings of the 1992 Winter Towns, Oslo, January 1992.",
+            {"booktitle": "Proceedings of the 1992 Winter Towns", "year": "1992"},
+        ),
+        ("Presented at Walking Towns, Oslo, 2004", {"journal": "Walking Towns", "year": "2004"}),
+        ("Published in May 2004", {}),
     ],
 )
 def test_a_note_of_the_first_page_names_the_meeting(line: str, expected: dict[str, str]) -> None:
@@ -282,6 +288,7 @@ def test_a_note_of_the_first_page_names_the_meeting(line: str, expected: dict[st
             "The Town Journal Vol. 6/1, June ISSN 2073-4859",
             {"journal": "The Town Journal", "volume": "6", "number": "1"},
         ),
+        ("TOWNS − Winter ’91 − Oslo 1", {"booktitle": "TOWNS − Winter ’91", "year": "1991"}),
         ("Current Towns (1984) 9:47 52", {"journal": "Current Towns", "volume": "9", "year": "1984"}),
     ],
 )
@@ -323,6 +330,13 @@ def test_the_number_of_an_issue_goes_with_the_running_head_beside_it() -> None:
     fields = read_imprint(document, find_sections(document), shipped_crf("reference"), "file:paper")
     found = {name: values[0].text for name, values in fields.items()}
     assert found == {"journal": "Slow Acids Research", "volume": "12", "number": "19", "year": "1984"}
+
+
+def test_a_dated_note_may_go_on_in_the_next_line() -> None:
+    assert imprint(body=("Permanent ID: a1a62a. Date of this", "document: 2008.03.13. We thank.")) == {
+        "year": "2008"
+    }
+    assert imprint(body=("Manuscript received 3 May;", "accepted 8 January 2010.")) == {"year": "2010"}
 
 
 @pytest.mark.parametrize("line", ["c2002 Society of Towns", "0-1234-2398-9/08/$20.00 ©2002 Society"])

@@ -75,6 +75,23 @@ def test_names_without_commas_are_separated_at_known_first_names(text: str, expe
     assert [name.full for name in parse_names(text, is_first_name).names] == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Zorro Runner1, Paul Anna Yelena Berg2, and Mukesh Walker1",
+            ["Zorro Runner", "Paul Anna Yelena Berg", "Mukesh Walker"],
+        ),
+        (
+            "Paul Berg Anna Walker, Yelena Berg Mukesh Walker, Zorro Runner",
+            ["Paul Berg", "Anna Walker", "Yelena Berg", "Mukesh Walker", "Zorro Runner"],
+        ),
+    ],
+)
+def test_a_name_of_four_words_is_one_if_all_others_are_separated(text: str, expected: list[str]) -> None:
+    assert [name.full for name in parse_names(text, is_first_name).names] == expected
+
+
 @given(st.text(max_size=200))
 def test_every_name_in_any_text_has_a_last_name(text: str) -> None:
     assert all(name.last for name in parse_names(text, is_first_name).names)

@@ -61,6 +61,11 @@ _ISSUE = re.compile(
 _OF_VENUE = re.compile(
     r"\W*(?:proceedings|proc\.|transactions|annals|bulletin|journal)\s+of\s", re.IGNORECASE
 )
+_NOTICE = re.compile(
+    r"\W*(?:©|\(c\)\s|copyright\b|all rights reserved\b|do not (?:distribute|cite|quote|copy)\b|"
+    r"(?:draft|confidential|preprint|uncorrected proof)\W*$)",
+    re.IGNORECASE,
+)  # set across a page in very large print
 _MAX_NAME_LINE = 400  # characters of a line of names
 _MARKS = re.compile(r"[\d*∗†‡§¶‖#⋆]+|\s?\([^)]*\)?")
 _RANK = re.compile(
@@ -221,7 +226,9 @@ def printed_title(lines: Sequence[Line], first: int, last: int) -> tuple[int, in
     begin, end = block[0], block[-1]
     if end < last and lines[end].text.rstrip().endswith((":", ",", "-", "–", "—")):
         end = last  # a subtitle in smaller print
-    while end + 1 < len(lines) and _continues_title(lines[end], lines[end + 1]):
+    while end + 1 < len(lines) and (
+        _continues_title(lines[end], lines[end + 1]) or _is_above_authors(lines, end + 1)
+    ):
         end += 1
     while end > begin and is_kicker(lines[end].text):
         end -= 1  # a draft
@@ -288,7 +295,7 @@ def _is_heading_alone(lines: Sequence[Line], block: range) -> bool:
 
 
 def _is_heading(text: str) -> bool:
-    if is_kicker(text) or _ISSUE.match(text):
+    if is_kicker(text) or _ISSUE.match(text) or _NOTICE.match(text):
         return True
     return is_abstract_heading(text) or is_references_heading(text)
 
@@ -300,6 +307,22 @@ def _sizes(lines: Sequence[Line]) -> list[float]:
     return named if any(named) else sizes
 
 
+def _is_above_authors(lines: Sequence[Line], number: int) -> bool:
+    """Return True for a line in the bold print of the title above it, with authors in another print below it."""
+    if number + 1 >= len(lines):
+        return False
+    above, line, below = lines[number - 1 : number + 2]
+    is_title = above.bold and line.bold and abs(above.size - line.size) < 0.3 and _is_close(above, line)
+    is_other = not below.bold and below.size < line.size and _looks_like_author(below)
+    return is_title and is_other and above.column == line.column
+
+
+def _is_close(above: Line, line: Line) -> bool:
+    if not above.box or not line.box or not _goes_on(above, line):
+        return False
+    return line.box[1] - above.box[1] < 1.4 * above.size
+
+
 def _letters(line: Line) -> int:
     """Return the number of letters in words, without those of numbers such as IMECE2021-0003."""
     words = (word for word in line.text.split() if not any(map(str.isdigit, word)))
@@ -308,9 +331,7 @@ def _letters(line: Line) -> int:
 
 def _continues_title(above: Line, line: Line) -> bool:
     """Return True for a line in the print of the one above, directly below it, that the sentence needs."""
-    if not (above.box and line.box and above.column == line.column and _goes_on(above, line)):
-        return False
-    if line.box[1] - above.box[1] >= 1.4 * above.size:
+    if above.column != line.column or not _is_close(above, line):
         return False
     if abs(above.size - line.size) < 0.3 and above.bold == line.bold:
         return bool(_UNFINISHED_TITLE.search(above.text))

@@ -248,9 +248,23 @@ def _cut_lines(document: Document, start: int, end: int) -> Iterator[Line]:
 
 
 def _of_one_print(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines that are set as the first: names in bold with an institute in plain letters between them."""
-    first = lines[0]
-    return [line for line in lines if line.bold == first.bold and abs(line.size - first.size) < _SAME_SIZE]
+    """Return the lines that are set as the first: names in bold with an institute in plain letters between them.
+
+    The rest of a row belongs to it: a comma behind a mark that is set otherwise makes it a line of its own.
+    """
+    kept = list[Line]()
+    for line in lines:
+        goes_on = bool(kept) and _is_in_row(kept[-1], line)
+        if (line.bold == lines[0].bold or goes_on) and abs(line.size - lines[0].size) < _SAME_SIZE:
+            kept.append(line)
+    return kept
+
+
+def _is_in_row(before: Line, line: Line) -> bool:
+    """Return True for a line that begins where the one before it ends, at the same height."""
+    if not before.box or not line.box or abs(before.box[1] - line.box[1]) >= _SAME_SIZE:
+        return False
+    return abs(line.box[0] - before.box[2]) < line.size
 
 
 def _names(lines: Sequence[Line]) -> str:

@@ -31,6 +31,7 @@ from wayhound.papers.imprint_lines import (
     read_dated_meeting,
     read_issue,
     read_named_meeting,
+    read_noted,
     read_printed,
     read_submitted,
     without_people,
@@ -94,6 +95,7 @@ def read_imprint(
         ),
         *(_values(read_printed(block.text), block.first, url) for block in _venue_notes(document, sections)),
     ]
+    candidates += [_values(read_noted(line.text), line, url) for line in _of_first_page(document, sections)]
     meetings = list(_meetings(document, margins, sections, url))
     best = max(candidates, key=len, default={}) or announced or max(meetings, key=len, default={})
     if not best:
@@ -316,8 +318,11 @@ def _first_year(lines: Sequence[Line], url: str) -> dict[str, tuple[Value, ...]]
 
 def _noted_year(document: Document, sections: Sections, url: str) -> dict[str, tuple[Value, ...]]:
     """Return the year of the first dated note on the first page."""
-    for line in _of_first_page(document, sections):
-        if year := noted_year(line.text):
+    lines = list(_of_first_page(document, sections))
+    for number, line in enumerate(lines):
+        below = _continued(lines[number : number + 2])
+        whole = " ".join([line.text, *(other.text for other in below)])
+        if year := noted_year(line.text) or noted_year(whole):
             return {"year": (_value(year, YEAR_CONFIDENCE, line, url),)}
     return {}
 

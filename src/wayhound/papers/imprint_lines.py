@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from wayhound.papers.normalise_fields import tidy
-from wayhound.text.numbers import RECENT_YEAR, parse_pages
+from wayhound.text.numbers import RECENT_YEAR, parse_pages, parse_year
 
 MAX_VENUE = 160
 """Characters of the name of a venue."""
@@ -84,6 +84,9 @@ _NAMED_MEETING = re.compile(
     rf"(?:(?P<year>{RECENT_YEAR})|\b\d{{1,3}}(?:st|nd|rd|th))\s[^\W\d_a-z][^\d.;:|©]{{3,120}}?{_MEETING_WORDS}"
     r"(?:\s(?:on|of|for|in)\s[^\d.;:|©()]{3,100})?"
 )  # 2007 Examples Technical Conference 143; 15th Symposium on Examples
+_SHORT_MEETING = re.compile(
+    r"\W*(?:\d{1,4}\s+)?(?P<name>[A-Z][A-Z&/+-]{2,}(?:\s[−–-])?(?:\s(?:Winter|Summer|Spring|Fall|Autumn))?\s?[’'‘`]\s?\d\d)\b"
+)  # at the foot of a page: EXAMPLE − Winter ’91 − Dallas
 _WHOLE_MEETING = re.compile(
     rf"[^.;]{{0,160}}?{_MEETING_WORDS}(?:\s(?:on|of|for|in)\s[^.;()]{{3,140}})?(?:\s?\([^()]{{2,40}}\))?"
 )  # 16th Symposium on Modelling, Analysis and Simulation (EXAMPLE 2008)
@@ -173,6 +176,15 @@ _VENUE_NAME = re.compile(
 _NO_VENUE = re.compile(
     rf"(?:{_MONTH}[a-zä]*|english|german|french|spanish|latin|[ivx]+)\b\.?\s*\d*$", re.IGNORECASE
 )
+_NOTE_BEGINS = re.compile(
+    r"\W*(?:\d\W*)?(?:(?:this\s+)?(?:paper|article|work)\s+)?(?:to\s+(?:appear|be\s+published)|appear(?:s|ed|ing)|"
+    r"(?:re)?published|reprinted|presented|accepted(?:\s+for\s+(?:publication|presentation))?|in\s+press|forthcoming)"
+    r"\s*(?:in|at|from)\b[:\s]\s*(?:the\s+)?",
+    re.IGNORECASE,
+)
+_NOTED_NAME = re.compile(
+    rf"(?:Proc(?:eedings|\.)\s(?:of\s)?(?:the\s)?)?(?:(?:{RECENT_YEAR}|\d{{1,3}}(?:st|nd|rd|th))\s)?{_VENUE_NAME.pattern}"
+)  # Proceedings of the 1992 Examples
 _AFTER_NAME = 80  # characters after the name of a venue that may have its year and volume
 
 
@@ -336,6 +348,9 @@ def read_dated_meeting(line: str) -> dict[str, str]:
 def read_named_meeting(line: str, *, is_margin: bool) -> dict[str, str]:
     """Read a meeting in a running head, or in a line of which it is the most: `15th Symposium on Examples`."""
     text = without_other_numbers(line[:MAX_VENUE])
+    short = _SHORT_MEETING.match(text) if is_margin else None
+    if short:
+        return _meeting(short["name"], str(parse_year(short["name"])))
     match = _NAMED_MEETING.search(text)
     if not match or not (is_margin or 2 * len(match[0]) > len(text)):
         return {}
@@ -345,6 +360,20 @@ def read_named_meeting(line: str, *, is_margin: bool) -> dict[str, str]:
 def _meeting(name: str, year: str) -> dict[str, str]:
     found = {"booktitle": name.strip(_EDGES), "year": year}
     return {field: text for field, text in found.items() if text}
+
+
+def read_noted(line: str) -> dict[str, str]:
+    """Read a note that begins with where the paper appears: `1 To appear in Proceedings of the 1992 Examples`."""
+    begin = _NOTE_BEGINS.match(line)
+    if not begin:
+        return {}
+    name = _meeting_name(line[:MAX_TEXT], begin.end()) or _NOTED_NAME.match(line[:MAX_TEXT], begin.end())
+    if not name or _NO_VENUE.fullmatch(name[0]):
+        return {}
+    in_name = _YEAR.findall(name[0])
+    years = [*in_name, *_YEAR.findall(without_other_numbers(line[name.end() : name.end() + _AFTER_NAME]))]
+    found = {"booktitle" if is_meeting(name[0]) else "journal": name[0], "year": "".join(years[:1])}
+    return {field: value for field, value in found.items() if value}
 
 
 def read_submitted(line: str) -> dict[str, str]:

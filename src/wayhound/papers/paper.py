@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import exp, log, log1p
+from statistics import median
 from string import ascii_lowercase
 from typing import Literal
 
@@ -26,7 +27,7 @@ from wayhound.papers.spans import SpanMaker, find_words
 from wayhound.papers.tokens import FieldModel
 from wayhound.record import Value
 from wayhound.text.numbers import parse_year
-from wayhound.text.person_names import parse_names
+from wayhound.text.person_names import parse_names, split_name
 from wayhound.text.words import words
 
 Fields = dict[str, tuple[Value, ...]]
@@ -59,6 +60,8 @@ _KEYWORD_HEADING = re.compile(
 _FOOTNOTE = re.compile(
     r"\s*(?:(?<!A)[*∗⋆]|[†‡§¶])+\s*$"
 )  # after a title; but the star of IDA∗ belongs to the name
+_INITIAL = re.compile(r"(?:[^\W\d_a-z]\.-?)+")
+_NOTE_NUMBER = re.compile(r"(?<=[^\W\d_]{3})[1-9]$")
 _SENT_BY = re.compile(r"\W*\b(?:communicated|edited|reviewed|submitted)\s+by\b.*", re.IGNORECASE)
 _NOTE_SIGNS, _LETTERED_NAMES = " *∗†‡§¶", 3  # fewer names may end in a and b by themselves
 _LETTERED_LINE, _FRONT_LINES = re.compile(r"a\s?(?:[^\W\d_a-z]|http)"), 40  # aUniversity of Examples
@@ -70,7 +73,7 @@ _MARK = re.compile(
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NO_PERSON = re.compile(
     r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
-    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bgroup\b|\bresearch\b|\b(?:supervis|advis)ors?\b|betreuer|gutachter|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
+    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bsoftware\b|\bcorporation\b|\bfoundation\b|\bgroup\b|\bresearch\b|\b(?:supervis|advis)ors?\b|betreuer|gutachter|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
     re.IGNORECASE,
 )  # institutes, degrees and lines on how to cite, which stand near authors
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
@@ -256,7 +259,7 @@ def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> 
             if value.text.casefold() not in {other.text.casefold() for other in values}:
                 values.append(value)
     if "author" in fields:
-        fields["author"] = _without_single_words(fields["author"])
+        fields["author"] = _named_once(_without_single_words(fields["author"]))
     kept = {name: tuple(values) for name, values in fields.items() if values}
     if "title" not in kept:
         kept |= _layout_title(spans.document)
@@ -285,6 +288,18 @@ def _without_single_words(people: list[Value]) -> list[Value]:
     """Drop single words among whole names: "ASCE" after a member's name, "The" of an institute."""
     whole = [person for person in people if " " in person.text]
     return whole or people
+
+
+def _named_once(people: list[Value]) -> list[Value]:
+    """Drop people who are named once more in full: "P. Barn" of a line that cites the paper, beside "Paula Barn"."""
+    names = [split_name(person.text) for person in people]
+    full = {(name.last.casefold(), name.first[:1]) for name in names if not _INITIAL.fullmatch(name.first)}
+    return [
+        person
+        for person, name in zip(people, names, strict=True)
+        if not (_INITIAL.fullmatch(name.first) and (name.last.casefold(), name.first[:1]) in full)
+        and not any(f" {person.text} " in f" {other.text} " for other in people if other is not person)
+    ]
 
 
 def _layout_title(document: Document) -> Fields:
@@ -328,7 +343,7 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
         case "abstract":
             yield whole
         case "title":
-            title = _FOOTNOTE.sub("", _without_notes(whole).text)
+            title = _without_note_number(_FOOTNOTE.sub("", _without_notes(whole).text), spans.document)
             yield from _split("title", replace(whole, text=title), None)
         case "email":
             for address in mail_addresses(part.text) or [tidy(part.text)]:
@@ -354,6 +369,18 @@ def _without_notes(value: Value, document: Document | None = None) -> Value:
         if len(names) > 1 and names[0][-1] == "a" and all(name[-1] in "abcde" for name in names):
             text = ", ".join(name[:-1] for name in names)
     return replace(value, text=text)
+
+
+def _without_note_number(title: str, document: Document) -> str:
+    """Return a title without the number of a note at its end, if a note in small print begins with that number."""
+    number = _NOTE_NUMBER.search(title)
+    if not number:
+        return title
+    page = document.pages[0].lines
+    usual = median(line.size for line in page)
+    notes = (line for line in page if line.text.startswith(number[0]) and line.size < usual)
+    is_note = any(re.match(r"\d\s?[^\W\d_a-z]", line.text) for line in notes)
+    return title[:-1] if is_note else title
 
 
 def _with_own_source(person: Value, part: FrontField, spans: SpanMaker) -> Value:

@@ -104,9 +104,21 @@ def parse_names(text: str, is_first_name: IsFirstName | None = None) -> NameList
     """Return the names in a field. Without `is_first_name`, names are separated only where the text is."""
     marked = _LETTER_MARKS.sub(" , ", ET_AL.sub(" , ", text))
     plain = _BRACKETS.sub(" ", _ROLE.sub(" ", _RANK.sub(" ", _MARKS.sub(" , ", marked))))
-    names = [name for chunk in _SEPARATOR.split(plain) for name in _chunk_names(chunk, is_first_name)]
+    chunks = _SEPARATOR.split(plain)
+    are_separated = _has_one_long_name([_words(piece) for chunk in chunks for piece in chunk.split(",")])
+    beside = None if are_separated else is_first_name
+    names = [name for chunk in chunks for name in _chunk_names(chunk, beside)]
     whole = [name for name in names if not _DOTTED.match(name.last)]  # the others lost their last name
     return NameList(tuple((whole or names)[:_MOST_NAMES]), ET_AL.search(text) is not None)
+
+
+def _has_one_long_name(pieces: Sequence[list[str]]) -> bool:
+    """Return True for a list of single names of which one has four words: `Anna Maria Lopez Diaz, B. Lind, C. Wood`.
+
+    Where names stand side by side without commas, several pieces are that long, or there are fewer than three.
+    """
+    lengths = [len(words) for words in pieces if words]
+    return len(lengths) > 2 and max(lengths) == 4 and sum(length > 3 for length in lengths) == 1
 
 
 def _chunk_names(chunk: str, is_first_name: IsFirstName | None) -> Iterator[PersonName]:
