@@ -288,6 +288,10 @@ def test_a_note_of_the_first_page_names_the_meeting(line: str, expected: dict[st
             "The Town Journal Vol. 6/1, June ISSN 2073-4859",
             {"journal": "The Town Journal", "volume": "6", "number": "1"},
         ),
+        (
+            "Vol. 29 no. 9 2013, pages 1215–1217 SLOW TOWNS APPLICATIONS NOTE",
+            {"journal": "SLOW TOWNS", "volume": "29", "number": "9", "pages": "1215-1217", "year": "2013"},
+        ),
         ("TOWNS − Winter ’91 − Oslo 1", {"booktitle": "TOWNS − Winter ’91", "year": "1991"}),
         ("Current Towns (1984) 9:47 52", {"journal": "Current Towns", "volume": "9", "year": "1984"}),
     ],

@@ -114,6 +114,9 @@ _PEOPLE_BEFORE_VENUE = re.compile(
 )  # Lind et al. BMC Examples; Lind (ed.): Proceedings
 _UNCLOSED = re.compile(r"\s(?:\([^()]*|[0©Cc])$")  # a bracket that a year would close, a sign of copyright
 _AFTER_MEETING = re.compile(rf"(?<=[a-z]):\s[^:]*\b{_MONTH}[a-zä]*\b.*$", re.IGNORECASE)  # place and days
+_KIND_AFTER_VENUE = re.compile(
+    r"\s(?:(?:ORIGINAL|RESEARCH|REVIEW|APPLICATIONS?|DISCOVERY|SHORT)\s)?(?:PAPER|ARTICLE|NOTE|COMMUNICATION|LETTER)$"
+)  # EXAMPLES ORIGINAL PAPER
 _WORDS_IN_CAPITALS = 3  # of a name that is set in capitals; shorter ones may be acronyms
 _SMALL_WORDS = frozenset("OF AND THE FOR IN ON TO A DE LA DER DES FÜR UND ET".split())
 _ACRONYMS = frozenset("IEEE ACM SIAM AMS BMC PLOS IFIP IEICE AIP APS AIAA SPIE USA UK EU II III IV".split())
@@ -218,7 +221,7 @@ def read_printed(line: str) -> dict[str, str]:
     year, number = _YEAR.search(rest), _NUMBER.search(rest)
     volume = _VOLUME.search(rest) or (pages and _VOLUME_BEFORE_PAGES.search(text[: pages.start()]))
     marks = [match for match in (pages, year, volume, number) if match]
-    venue = _venue(text, [match.start() for match in marks])
+    venue = _venue(text, [match.span() for match in marks])
     if venue and _is_cited_in_text(text, max(match.end() for match in marks)):
         return {}
     at_meeting = is_meeting(venue)
@@ -256,7 +259,7 @@ def read_issue(line: str, *, is_margin: bool) -> dict[str, str]:
     mark = issue or unknown
     if not mark or _DATED_VERSION.match(text):
         return {}
-    venue = _venue(text, [mark.start()])
+    venue = _venue(text, [mark.span()])
     if not venue or not (_SERIAL.search(venue) or is_margin):
         return {}
     return {"journal": venue} | ({"number": issue[1], "year": issue[2]} if issue else {})
@@ -278,13 +281,13 @@ def _is_range(match: re.Match[str]) -> bool:
     return cue or not are_years
 
 
-def _venue(text: str, marks: Sequence[int]) -> str:
+def _venue(text: str, marks: Sequence[tuple[int, int]]) -> str:
     """Return the words before the first of the numbers, without an announcement such as "Published in"."""
-    first = min(marks, default=0)
+    first = min((start for start, _ in marks), default=0)
     name = _PAGE_BEFORE_VENUE.sub("", text[:first].strip(_EDGES))
     if not name and _ISSUE_FIRST.match(text):  # Vol. 29 no. 9 2013, pages 1215–1217 NAME
-        name = text[max(marks) :].lstrip("0123456789–-( ").partition(" doi")[0]
-        name = name.strip(_EDGES)
+        name = text[max(end for _, end in marks) :].partition(" doi")[0].strip(_EDGES + ")")
+        name = _KIND_AFTER_VENUE.sub("", name)
         is_name = name.isupper() or (" " in name and _VENUE_NAME.fullmatch(name))
         name = name if is_name else ""
     if announced := _PUBLISHED.match(name):

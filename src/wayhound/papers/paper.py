@@ -47,10 +47,10 @@ _PAPER_WEIGHTS = {
 }  # fmt: skip
 _CERTAINTIES = ((0.9, "certainly"), (0.7, "probably"), (0.4, "perhaps"), (0.0, "hardly"))
 _TITLE_BIAS, _TITLE_MODEL, _TITLE_LAYOUT = (
-    0.78,
-    0.25,
-    0.71,
-)  # of the confidence of a title, fitted on 159 PDFs
+    -0.24,
+    0.37,
+    0.99,
+)  # of the confidence of a title, fitted on 285 PDFs
 _CONTENTS_LINE = re.compile(r"\. \. \.|\.{5}")
 _WORD = re.compile(r"\S+")
 _KEYWORD_HEADING = re.compile(
