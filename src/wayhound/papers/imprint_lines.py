@@ -1,4 +1,4 @@
-"""What one line of print says about where and when a paper appeared.
+"""Lines of print that say where and when a paper appeared, and sentences that do.
 
 A running head such as `Historical Review, Vol. 35, 2010, No. 4, 5–37`, a note such as `EXAMPLE’06, October 22–25, 2006,
 Seoul`, a line with a date, a sentence that says where the paper was published. `imprint` chooses the lines.
