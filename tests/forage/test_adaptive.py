@@ -208,6 +208,19 @@ def test_concepts_far_from_goals_rate_links_less_than_they_name_pages(model: Ada
     assert replace(prior, near={}).link_weights == prior.weights
 
 
+@pytest.mark.parametrize("use_urls", [True, False])
+def test_entries_in_the_folder_of_a_list_come_before_menus_beside_it(
+    model: AdaptiveModel, use_urls: bool
+) -> None:
+    scorer = Adaptive(replace(model, use_urls=use_urls), Keywords.from_words(["staff"], use_urls=False))
+    page = Page("http://s3.example/x/list/", title="Staff")
+    start = scorer.read(scorer.start(SITE), PAGES["http://s3.example/"])
+    before = scorer.rate(start, [Link(page.url, "Here")])[0].state
+    links = [Link(f"http://s3.example/x/{name}/", "Ada") for name in ("list/ada", "ada")]
+    entry, beside = scorer.rate(scorer.read(before, page), links)
+    assert entry.named > beside.named > 0 if use_urls else entry.named == beside.named > 0
+
+
 def test_files_are_not_fetched_where_goals_are_pages(model: AdaptiveModel) -> None:
     scorer = Adaptive(model)
     reading = scorer.read(scorer.start(SITE), PAGES["http://s3.example/staff/"])

@@ -50,6 +50,7 @@ PRIOR_SHARE_OF_ONE_SITE = 0.3  # the same after one taught site: its concepts ma
 MEAN_SHARE = (
     0.25  # of the mean over all pages that have a link to the same target; the rest is the best of them
 )
+ENTRY_FACTOR = 2.0  # by which the name of a page recommends links into its own folder more than others
 GOAL_PROBABILITY = 0.5  # of a page whose folder is taken for its own
 _ROOT_SLASHES = 3  # of the folder of a whole site
 _NUMBERED = re.compile(r"([a-z]{2,})[-_]?\d")
@@ -82,6 +83,7 @@ class _AfterPage:
     depth: int
     prior: float = 0.0  # the least prior of its links, by the concepts that its name has
     keywords: float = 0.0  # how well its name matches the user's keywords
+    folder: str = ""  # of the page, if it is a part of the site
 
 
 @lru_cache(maxsize=1 << 15)
@@ -94,6 +96,12 @@ def _numbered_name(url: str) -> str:
     return f"{name[1]}9" if name else ""
 
 
+def _folder_of(url: str) -> str:
+    """Return the folder that a page is in; empty if that is the whole site."""
+    folder = url.partition("?")[0].rpartition("/")[0] + "/"
+    return folder if folder.count("/") > _ROOT_SLASHES else ""
+
+
 class PageGroups:
     """The groups of the links on one page, by its URL; of links without regard to URLs if that is empty.
 
@@ -103,8 +111,7 @@ class PageGroups:
 
     def __init__(self, url: str, *, is_goal: bool) -> None:
         self._shape = url_shape(url) if url else ""
-        folder = url.rpartition("/")[0] + "/"
-        self._goal_folder = folder if is_goal and folder.count("/") > _ROOT_SLASHES else ""
+        self._goal_folder = _folder_of(url) if is_goal else ""
         self._known: dict[tuple[str, str, str, bool], tuple[Hashable, ...]] = {}
 
     def groups(self, link: Link, lists: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
@@ -183,7 +190,9 @@ class Adaptive:
         match = self.keywords.in_name(page) if self.keywords else 0.0
         # the start page is named after the whole site, and links to all of it
         prior = ON_MATCHING_PAGE * self.model.prior.score(source.concepts) if state.depth else 0.0
-        return Reading(_AfterPage(reading, source, state.depth, prior, match), reading.label, probability)
+        folder = _folder_of(page.url) if self.model.use_urls and state.depth else ""
+        after = _AfterPage(reading, source, state.depth, prior, match, folder)
+        return Reading(after, reading.label, probability)
 
     def _evidence(self, reached: ReachedPage, path_probability: float) -> PageEvidence:
         traits = self._traits(reached)
@@ -245,15 +254,17 @@ class Adaptive:
     def _named(self, link: Link, after: _AfterPage) -> float:
         """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by keywords.
 
-        On a page that is named like a goal or like a list of goals, every link is recommended: it may be an entry.
+        On a page that is named like a goal or like a list of goals, every link is recommended: it may be an entry. More
+        so in the folder of the page: `members/ada/` is an entry of `members/`, and menus lead elsewhere.
         """
         concepts = keywords = 0.0
+        share = ENTRY_FACTOR if after.folder and link.url.startswith(after.folder) else 1.0
         if self.model.prior.weights:
             own = self.model.prior.score(link_concepts(link, use_urls=self.model.use_urls))
             brevity = min(1.0, MENU_WORDS / max(len(link.text.split()), 1)) if own else 0.0
-            concepts = max(own * brevity, after.prior)
+            concepts = max(own * brevity, share * after.prior)
         if self.keywords:
-            keywords = self.keywords.in_link(link, after.keywords)
+            keywords = self.keywords.in_link(link, share * after.keywords)
         return max(concepts, keywords)
 
     def _is_useless_file(self, link: Link) -> bool:
