@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from wayhound.entities.kept import keep
+from wayhound.entities.kept import keep, keep_beside
 from wayhound.entities.page_lines import PageLines
 from wayhound.entities.places import (
     ADDRESS_LABEL,
@@ -172,7 +172,7 @@ def find_anchors(page: PageLines, hints: Sequence[str]) -> Iterator[AddressAncho
             yield AddressAnchor(index, street, len(text), "", "", BARE)
 
 
-@keep
+@keep_beside
 def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[AddressAnchor, ...], int | None]:
     """Return the anchors of one line, as if it were the first, and where a street begins that it may be all of.
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from wayhound.entities.kept import keep
+from wayhound.entities.kept import keep, keep_beside
 from wayhound.entities.page_lines import PageLines
 from wayhound.errors import MissingExtra
 
@@ -274,7 +274,7 @@ def _label_kind(label: str) -> tuple[bool, bool]:
     return is_labelled, not is_labelled and _FAX.search(lowered) is not None  # "Phone/Fax:" is a phone
 
 
-@keep
+@keep_beside
 def _names_another_number(same_line: str, above: str) -> bool:
     """Return True if the text before a number says that it is that of an account, a book or a register."""
     before = same_line.lower()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from wayhound.entities.contacts import normal_phone
+from wayhound.entities.kept import keep
 from wayhound.entities.places import AU_STATES, CA_PROVINCES, COUNTRIES, US_STATES
 from wayhound.record_kinds import Compare
 from wayhound.text.words import fold, plain_words
@@ -87,7 +88,7 @@ _COUNTRY_ENDS = frozenset(_WORD.findall(name)[-1] for name in _COUNTRY_WORDS)
 _MAX_COUNTRY_CHARS = max(map(len, _COUNTRY_WORDS)) + 5
 
 
-@lru_cache(maxsize=100_000)
+@keep
 def address_words(text: str) -> tuple[str, ...]:
     """Return the words of an address with abbreviations of streets and states in one spelling, without the country."""
     folded = fold(text)
@@ -102,22 +103,17 @@ def address_words(text: str) -> tuple[str, ...]:
     return tuple(_ABBREVIATIONS.get(word, word) for word in plain_words(folded))
 
 
-@lru_cache(maxsize=100_000)
 def canonical(compare: Compare, text: str) -> str:
     """Return a form in which equal values of a field are equal strings."""
-    match compare:
-        case "phone":
-            return text if text.startswith("+") else re.sub(r"\D", "", text)
-        case "email":
-            return text.strip().lower()
-        case "url":
-            return re.sub(r"^https?://(?:www\.|[a-z]{2}-[a-z]{2}\.|m\.)?|[/?#]+$", "", text.strip().lower())
-        case "address":
-            return " ".join(address_words(text))
-        case "name":
-            return " ".join(name_words(text))
-        case _:
-            return " ".join(plain_words(text))
+    return _FORMS.get(compare, _plain_form)(text)
+
+
+_URL_FRAME = re.compile(r"^https?://(?:www\.|[a-z]{2}-[a-z]{2}\.|m\.)?|[/?#]+$")
+
+
+@keep
+def _plain_form(text: str) -> str:
+    return " ".join(plain_words(text))
 
 
 _LEGAL = frozenset(
@@ -126,11 +122,20 @@ _LEGAL = frozenset(
 )
 
 
-@lru_cache(maxsize=100_000)
+@keep
 def name_words(text: str) -> tuple[str, ...]:
     """Return the words of a name without articles and legal forms, unless nothing else is left."""
     words = [word for word in plain_words(text.replace("&", " and ")) if word != "and"]
     return tuple([word for word in words if word not in _LEGAL] or words)
+
+
+_FORMS: dict[Compare, Callable[[str], str]] = {
+    "phone": keep(lambda text: text if text.startswith("+") else re.sub(r"\D", "", text)),
+    "email": lambda text: text.strip().lower(),
+    "url": keep(lambda text: _URL_FRAME.sub("", text.strip().lower())),
+    "address": keep(lambda text: " ".join(address_words(text))),
+    "name": keep(lambda text: " ".join(name_words(text))),
+}
 
 
 def similarity(compare: Compare, one: str, other: str) -> float:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from wayhound.entities.kept import MAX_KEPT, keep
+from wayhound.entities.kept import keep, keep_beside
 from wayhound.entities.page_lines import PageLines
 from wayhound.text.words import fold
 
@@ -106,13 +105,12 @@ _SHUT_WORDS = (
     "closed geschlossen ruhetag fermé cerrado fechado chiuso gesloten nieczynne zavřeno zaprto stengt lukket stängt "
     "suljettu 定休 休み".split()
 )
-_SHUT_BYTES = tuple({case(word).encode().lower() for word in _SHUT_WORDS for case in (str.lower, str.upper)})
 
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
     numbers = [number for number in page.digit_lines if _may_have_times(page.lines[number])]
-    if shut := _lines_that_say_shut(page):
+    if shut := [number for number, line in enumerate(page.lines) if _says_shut(line)]:
         numbers = sorted({*numbers, *shut})
     for number in numbers:
         line, above = page.lines[number], page.lines[number - 1] if number else ""
@@ -127,35 +125,15 @@ def _may_have_times(line: str) -> bool:
     return len(line) <= _MAX_CHARS and _HINT.search(line) is not None
 
 
-def _lines_that_say_shut(page: PageLines) -> list[int]:
-    """Return the lines with a word for "closed", which are looked for in the whole text: few pages have any."""
-    text = page.text
-    if not text.isascii():  # bytes are lowered in a tenth of the time
-        seen = text.encode("utf-8", "replace").lower()
-        if not any(map(seen.__contains__, _SHUT_BYTES)):
-            return []
-    lowered = text.lower()
-    words = list(filter(lowered.__contains__, _SHUT_WORDS))
-    if not words:
-        return []
-    if len(lowered) != len(text):  # a capital of two small letters, after which no place is the same
-        shut = [index for index, line in enumerate(page.lines) if _says_shut(line)]
-    else:
-        shut = [page.line_at(match.start()) for match in _any_of(tuple(words)).finditer(lowered)]
-    return [index for index in shut if len(page.lines[index]) <= _MAX_CHARS]
-
-
-@lru_cache(maxsize=100)
-def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(words))
-
-
-def _says_shut(text: str) -> bool:
-    lowered = text.lower()
+@keep
+def _says_shut(line: str) -> bool:
+    if len(line) > _MAX_CHARS:
+        return False
+    lowered = line.lower()
     return any(map(lowered.__contains__, _SHUT_WORDS))  # a generator would take twice as long
 
 
-@keep
+@keep_beside
 def _line_hours(line: str, above: str) -> tuple[str, bool]:
     """Return the hours of a line, and True if its days are named beyond doubt; empty if there are none."""
     days, sure = _days(line)
@@ -214,7 +192,7 @@ def days_from_schema(days: Sequence[str], opens: str, closes: str) -> str:
     )
 
 
-_folded = lru_cache(maxsize=MAX_KEPT)(fold)  # of words
+_folded = keep(fold)  # of words
 _TO_WORD = re.compile("[至到]")  # written without spaces around
 # most lines name no day; their words are looked up in a tenth of the time that the pattern takes
 _LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).ljust(256).lower()

@@ -14,8 +14,33 @@ _Rest = TypeVarTuple("_Rest")
 _Answer = TypeVar("_Answer")
 
 
-def keep(function: Callable[[str, *_Rest], _Answer]) -> Callable[[str, *_Rest], _Answer]:
-    """Return a function that keeps its answers for the latest texts, but for those of long ones."""
+class _Kept(dict[str, _Answer]):
+    """Answers by text; a missing one is asked for. All are forgotten when there are too many."""
+
+    def __init__(self, function: Callable[[str], _Answer]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, text: str) -> _Answer:
+        answer = self._function(text)
+        if len(text) <= MAX_KEPT_CHARS:
+            if len(self) >= MAX_KEPT:
+                self.clear()
+            self[text] = answer
+        return answer
+
+
+def keep(function: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
+    """Return a function that keeps its answers for texts, but for those of long ones.
+
+    It is the lookup of a dictionary, which takes a third of the time of `lru_cache`: that one moves each answer to the
+    front, and the answers beside it are anywhere in memory.
+    """
+    return _Kept(function).__getitem__
+
+
+def keep_beside(function: Callable[[str, *_Rest], _Answer]) -> Callable[[str, *_Rest], _Answer]:
+    """Return a function of a text and more that keeps its latest answers, but for those of long texts."""
     kept = lru_cache(maxsize=MAX_KEPT)(function)
 
     @wraps(function)

@@ -9,7 +9,6 @@ import dataclasses
 import json
 import re
 from base64 import b64decode
-from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
@@ -333,23 +332,15 @@ _BETWEEN_ADDRESSES = re.compile(r"[;,<>]")  # of several people, or after a name
 
 def _hrefs(source: bytes) -> Iterator[str]:
     """Yield the targets of links to call or to write to, without those in comments."""
-    comments: list[int] | None = None
+    seen, is_comment = 0, False
     for match in islice(_HREF.finditer(source.lower()), MAX_ITEMS):
-        target = _TARGETS[match[1]].match(source, match.end())
-        comments = _comments(source) if comments is None else comments
-        if target and bisect(comments, match.start()) % 2 == 0:
+        place = match.start()
+        begun, ended = source.rfind(b"<!--", seen, place), source.rfind(b"-->", seen, place)
+        is_comment = begun > ended or (is_comment and ended < 0)
+        seen = place
+        target = None if is_comment else _TARGETS[match[1]].match(source, match.end())
+        if target:
             yield unescape(target[0].decode("utf-8", "replace"))
-
-
-def _comments(source: bytes) -> list[int]:
-    """Return where comments begin and end, in turn."""
-    places: list[int] = []
-    start = source.find(b"<!--")
-    while start >= 0:
-        end = source.find(b"-->", start)
-        places += (start, end if end >= 0 else len(source))
-        start = source.find(b"<!--", places[-1])
-    return places
 
 
 def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:

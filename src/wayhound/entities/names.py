@@ -122,6 +122,11 @@ def strip_frame(text: str, before: tuple[str, ...], after: tuple[str, ...]) -> s
     return text[start:end].strip(_FRAME_MARKS) if start < end else text
 
 
+@keep
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(plain_words(text))
+
+
 def page_name(
     page: PageLines,
     stated: Sequence[Fact],
@@ -133,12 +138,12 @@ def page_name(
     The best name is a heading, without the words that all headings of the site have, that the title repeats.
     """
     title = strip_frame(page.title, shape.title_before, shape.title_after)
-    title_words = plain_words(title)
+    title_words = _words_of(title)
     all_words = (
-        [plain_words(text) for text in (page.title, *(text for _, text in page.headings))] if stated else []
+        [_words_of(text) for text in (page.title, *(text for _, text in page.headings))] if stated else []
     )
     for fact in stated:
-        words = plain_words(fact.text)
+        words = _words_of(fact.text)
         if fact.text.casefold() not in shape.common and words:
             agrees = _within(words, all_words[0]) or words in all_words[1:]
             yield Fact(
@@ -151,7 +156,7 @@ def page_name(
         if text.casefold() in shape.common:
             continue
         name = strip_frame(text, shape.heading_before, shape.heading_after) if source == "heading" else text
-        words = plain_words(name)
+        words = _words_of(name)
         if not words or len(words) > MOST_WORDS or set(words) <= _NO_NAME:
             continue
         score = weight + _title_score(words, title_words)
@@ -189,7 +194,7 @@ def _title_score(words: Sequence[str], title: Sequence[str]) -> float:
 
 def _find(words: Sequence[str], within: Sequence[str]) -> int:
     size = len(words)
-    return next((i for i in range(len(within) - size + 1) if list(within[i : i + size]) == list(words)), -1)
+    return next((i for i in range(len(within) - size + 1) if within[i : i + size] == words), -1)
 
 
 def _within(words: Sequence[str], title: Sequence[str]) -> bool:

@@ -11,13 +11,13 @@ from bisect import bisect_right
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, create_tag
 
-from wayhound.entities.kept import MAX_KEPT, MAX_KEPT_CHARS
+from wayhound.entities.kept import keep
 from wayhound.entities.places import ADDRESS_LABEL, ADDRESS_STARTS
 from wayhound.pages.head import language_of, one_line, title_of
 from wayhound.pages.reader import bound_markup
@@ -86,7 +86,7 @@ class PageLines:
 
     @cached_property
     def _traits(self) -> list[_Traits]:
-        return [_kept_traits(line) if len(line) <= MAX_KEPT_CHARS else _traits(line) for line in self.lines]
+        return list(map(_traits, self.lines))
 
     @cached_property
     def digit_lines(self) -> tuple[int, ...]:
@@ -111,6 +111,7 @@ class PageLines:
 _Traits = tuple[bool, bool, str, bool]
 
 
+@keep
 def _traits(line: str) -> _Traits:
     """Return what several extractors ask of every line, together: most of the time goes into looking up the line."""
     first = _FIRST_WORD.match(line)
@@ -172,7 +173,7 @@ class ParsedPage:
         for node in elements.inline:
             node.unwrap()
         body.merge_text_nodes()
-        pieces = _visible(body.text(separator=_BREAK, skip_empty=True)).split(_BREAK)
+        pieces = body.text(separator=_BREAK, skip_empty=True).split(_BREAK)
         return PageLines(self.url, title, language, headings, _lines(pieces))
 
 
@@ -186,7 +187,7 @@ def parse_page(url: str, body: bytes, content_type: str = "", charset: str = "")
     body = body[: 4 * MAX_CHARS]
     text, codec = decode(body, charset)
     if kind != "html":
-        return PageLines(url, lines=_lines(_visible(text[:MAX_CHARS]).splitlines()))
+        return PageLines(url, lines=_lines(text[:MAX_CHARS].splitlines()))
     is_source = codec == "utf-8" and not body.startswith(BOM_UTF8) and "\ufffd" not in text
     return _parsed(url, body if is_source else _encoded(text), media_type.strip() or "text/html")
 
@@ -284,30 +285,22 @@ def _starts_span(source: bytes, place: int) -> bool:
     return source.startswith(b"<span", source.rfind(b"<", max(0, place - 300), place))
 
 
-def _visible(text: str) -> str:
-    if not text.isascii():
-        for sign in _INVISIBLE:  # one after the other: a pattern of all takes nearly twice as long
-            text = text.replace(sign, "")
-    return text
-
-
 def _lines(pieces: Iterable[str]) -> tuple[str, ...]:
     """Return the lines that are not empty of a text in pieces."""
-    seen = [_kept_line(piece) if len(piece) <= MAX_KEPT_CHARS else _line(piece) for piece in pieces]
-    lines = list(filter(None, seen))
+    lines = list(filter(None, map(_line, pieces)))
     if len(lines) > MAX_LINES or max(map(len, lines), default=0) > MAX_LINE_CHARS:
         lines = [line[:MAX_LINE_CHARS].rstrip() for line in lines[:MAX_LINES]]
     return tuple(lines)
 
 
+@keep
 def _line(piece: str) -> str:
-    """Return a piece of text with single spaces.
+    """Return a piece of text with single spaces, without signs that nobody sees.
 
     Four lines of five are those of the pages before. They are the same string then, whose hash is known: all that is
     kept of lines is found sooner.
     """
+    if not piece.isascii():
+        for sign in _INVISIBLE:  # one after the other: a pattern of all takes nearly twice as long
+            piece = piece.replace(sign, "")
     return " ".join(piece.split())
-
-
-# asked for every line, so without a function in between
-_kept_traits, _kept_line = lru_cache(maxsize=MAX_KEPT)(_traits), lru_cache(maxsize=MAX_KEPT)(_line)
