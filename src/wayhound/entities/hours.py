@@ -105,6 +105,8 @@ _SHUT_WORDS = (
     "closed geschlossen ruhetag fermé cerrado fechado chiuso gesloten nieczynne zavřeno zaprto stengt lukket stängt "
     "suljettu 定休 休み".split()
 )
+_SHUT_IN_ASCII = frozenset(word.encode() for word in _SHUT_WORDS if word.isascii())
+_LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).ljust(256).lower()
 
 
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
@@ -129,6 +131,8 @@ def _may_have_times(line: str) -> bool:
 def _says_shut(line: str) -> bool:
     if len(line) > _MAX_CHARS:
         return False
+    if line.isascii():
+        return not _SHUT_IN_ASCII.isdisjoint(line.encode().translate(_LETTERS).split())
     lowered = line.lower()
     return any(map(lowered.__contains__, _SHUT_WORDS))  # a generator would take twice as long
 
@@ -195,7 +199,6 @@ def days_from_schema(days: Sequence[str], opens: str, closes: str) -> str:
 _folded = keep(fold)  # of words
 _TO_WORD = re.compile("[至到]")  # written without spaces around
 # most lines name no day; their words are looked up in a tenth of the time that the pattern takes
-_LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).ljust(256).lower()
 _DAY_WORDS = frozenset(name.encode() + end for name in (*_DAY_OF, *_SPANS) for end in (b"", b"s"))
 
 

@@ -84,7 +84,7 @@ def read_markup(page: ParsedPage) -> list[Stated]:
     )  # to look for a word in all of a page takes longer than to read a fact
     if has_properties and b"typeof=" in source:
         items += _annotated(tree, "typeof", "property", "typeof", "rdfa")
-    if b"street-address" in source or (b"card" in source and _CARD.search(source)):
+    if b"street-address" in source or _CARD.search(source):
         items += _microformats(tree)
     stated = [fact for number, item in enumerate(items[:MAX_ITEMS]) for fact in item_facts(item, number)]
     stated += _links(tree, source)
@@ -354,7 +354,7 @@ def _links(tree: LexborHTMLParser, source: bytes) -> list[Stated]:
                 emails += (Stated("email", email, "mailto") for email in addresses if email)
             case "tel" | "callto":
                 phones.append(Stated("phone", unquote(target), "tel"))
-    data = b"data-" in source and _DATA_MAIL.search(source) is not None
+    data = _DATA_MAIL.search(source) is not None
     if data or b"email-protection#" in source:
         for node in tree.css('[data-cfemail], a[href*="email-protection#"]')[:MAX_ITEMS]:
             code = (
