@@ -212,10 +212,15 @@ def main() -> int:
     reports: list[Report] = []
     if arguments.rank:
         return finish([_ranked(mixed, workloads[0], arguments.rank)], arguments)
+    timed = {
+        name: _timed(corpus, both, batch)
+        for name, corpus, batch in (("core", core, 20), ("mixed", mixed, 100))
+        if arguments.only in (None, name)
+    }
     if arguments.only != "core":
-        reports += _mixed(mixed, both, arguments.plots)
+        reports += _mixed(mixed, both, timed["mixed"], arguments.plots)
     if arguments.only != "mixed":
-        reports += _core(core, both, arguments.plots)
+        reports += _core(core, both, timed["core"], arguments.plots)
         reports.append(_success(arguments.data))
     return finish(reports, arguments)
 
@@ -246,11 +251,12 @@ def _ranked(corpus: Corpus, workload: Workload, pages: int) -> Report:
     )
 
 
-def _mixed(corpus: Corpus, workloads: tuple[Workload, Workload], plots: Path | None) -> list[Report]:
+def _mixed(
+    corpus: Corpus, workloads: tuple[Workload, Workload], timed: Sequence[Curve], plots: Path | None
+) -> list[Report]:
     n, relevant = len(corpus.light), len(corpus.relevant)
     strategies: tuple[Strategy, ...] = ("random", "metadata", "content", "combined")
     tenth = n // 10
-    timed = _timed(corpus, workloads, 100)
     overhead = timed[1].overhead
     curves = [
         run(corpus, name, workloads, name, batch=100, most=max(relevant, n // 10)) for name in strategies
@@ -366,10 +372,11 @@ def classified(corpus: Corpus, workloads: tuple[Workload, Workload], cut_off: fl
     return curve
 
 
-def _core(corpus: Corpus, workloads: tuple[Workload, Workload], plots: Path | None) -> list[Report]:
+def _core(
+    corpus: Corpus, workloads: tuple[Workload, Workload], timed: Sequence[Curve], plots: Path | None
+) -> list[Report]:
     n = len(corpus.light)
     strategies: tuple[Strategy, ...] = ("random", "metadata", "content", "combined")
-    timed = _timed(corpus, workloads, 20)
     overhead = timed[1].overhead
     curves = [run(corpus, name, workloads, name, batch=20) for name in strategies]
     total = max(curve.points[-1][1] for curve in curves)

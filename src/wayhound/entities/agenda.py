@@ -31,7 +31,8 @@ _HEADER_WORDS, _HEADING_WORDS, _FOOTER_WORDS = 120, 40, 60
 _RECENT = 50  # pages of a host that its rate of success is taken from
 _TAGS = re.compile(rb"<[^>]*>|&[#\w]+;")
 _SCRIPTS = re.compile(
-    rb"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<!--.*?-->", re.DOTALL | re.IGNORECASE
+    rb"<(?:(?:script|style)\b[^<]*+(?:<(?!/(?:script|style)\b)[^<]*+)*+(?:<[^>]*+>?+)?+|!--.*?-->)",
+    re.DOTALL | re.IGNORECASE,
 )
 _UNSEEN = (b"<script", b"<style", b"<!--", b"<SCRIPT", b"<STYLE")
 _HEADING = re.compile(rb"<[hH]([12])")
