@@ -183,9 +183,15 @@ def _title(head: str) -> tuple[str, bool]:
     return "", False
 
 
+_TO_FILL_IN = re.compile(r"\bXX+\b")
+"""In a sample of a publisher's template, "Conference acronym 'XX": the name of no venue."""
+
+
 def _venues(head: str, cited: dict[str, str]) -> Iterator[str]:
     for name in _VENUES:
-        yield from (text for raw in arguments(head, name, optional=True) if len(text := detex(raw)) > 3)
+        named = [detex(raw) for raw in arguments(head, name, optional=True)]
+        if not any(map(_TO_FILL_IN.search, named)):
+            yield from (text for text in named if len(text) > 3)
     for options, name in re.findall(r"\\documentclass\s*(?:\[([^\]]*)\])?\s*\{\s*([A-Za-z]+)", head):
         if name in _CLASS_VENUES and "nojss" not in options:
             yield _CLASS_VENUES[name]

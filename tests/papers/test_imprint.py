@@ -346,3 +346,12 @@ def test_a_dated_note_may_go_on_in_the_next_line() -> None:
 @pytest.mark.parametrize("line", ["c2002 Society of Towns", "0-1234-2398-9/08/$20.00 ©2002 Society"])
 def test_other_forms_of_a_copyright_date_a_paper(line: str) -> None:
     assert imprint(line) == {"year": "2002"}
+
+
+def test_a_citation_without_the_name_of_its_meeting_takes_it_from_a_note() -> None:
+    cited = "Anna Weber. 2018. Trust in small towns. In . ACM, New York, NY, USA, 10 pages."
+    note = "TOWNS ’18, June 03–05, 2018, Woodstock, NY"
+    found = imprint(margins=(note,), body=("ACM Reference Format:", cited))
+    assert found["booktitle"] == "TOWNS ’18"
+    assert found["year"] == "2018"
+    assert "booktitle" not in imprint(body=("ACM Reference Format:", cited))

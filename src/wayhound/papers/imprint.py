@@ -45,6 +45,8 @@ from wayhound.text.numbers import RECENT_YEAR
 
 CITED_CONFIDENCE, LINE_CONFIDENCE, YEAR_CONFIDENCE = 0.9, 0.8, 0.6
 
+_STOPS = frozenset(".,;:")
+_NAMED = frozenset(("journal", "booktitle"))
 _OUTER = 2  # lines at the top and at the foot of a page that may be running heads
 _PAGES_READ = 2  # from the beginning; a cover page may come first
 _MAX_BLOCK = 5  # lines
@@ -97,7 +99,10 @@ def read_imprint(
     ]
     candidates += [_values(read_noted(line.text), line, url) for line in _of_first_page(document, sections)]
     meetings = list(_meetings(document, margins, sections, url))
-    best = max(candidates, key=len, default={}) or announced or max(meetings, key=len, default={})
+    meeting = max(meetings, key=len, default={})
+    best = max(candidates, key=len, default={}) or announced or meeting
+    if not best.keys() & _NAMED:
+        best = meeting | best  # cited with a year, but without the name
     if not best:
         lines = [*front, *margins, *_of_first_page(document, sections)]
         submitted = (_values(read_submitted(line.text), line, url) for line in lines)
@@ -255,8 +260,11 @@ def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Val
     texts = texts_by_field(repair_fields(block.text, read_reference(block.text, model)))
     normal = normalise_reference(texts)
     is_serial = bool(texts.get("journal") or (normal.volume and not is_meeting(normal.venue)))
+    has_name = normal.venue[:1] not in _STOPS  # "In . ACM, New York": the name was never filled in
     found = {
-        "journal" if is_serial else "booktitle": written_as_usual(without_people(normal.venue)),
+        "journal" if is_serial else "booktitle": written_as_usual(without_people(normal.venue))
+        if has_name
+        else "",
         "volume": normal.volume,
         "number": normal.number,
         "pages": "" if re.search(rf"\b{normal.pages}\s+pages\b", block.text) else str(normal.pages),
