@@ -355,3 +355,23 @@ def test_a_citation_without_the_name_of_its_meeting_takes_it_from_a_note() -> No
     assert found["booktitle"] == "TOWNS ’18"
     assert found["year"] == "2018"
     assert "booktitle" not in imprint(body=("ACM Reference Format:", cited))
+
+
+@pytest.mark.parametrize(
+    ("cited", "expected"),
+    [
+        (
+            "In Proceedings of the Meeting on Towns (TOWNS ’18). ACM, New York, NY, USA, 6 pages.",
+            {"booktitle": "Proceedings of the Meeting on Towns (TOWNS ’18)", "year": "2018"},
+        ),
+        (
+            "J. Walk. 37, 4, Article 111 (August 2018), 15 pages.",
+            {"journal": "J. Walk.", "volume": "37", "number": "4", "year": "2018"},
+        ),
+    ],
+)
+def test_the_format_of_acm_has_publisher_and_number_of_pages(cited: str, expected: dict[str, str]) -> None:
+    found = imprint(body=("ACM Reference Format:", f"Anna Weber. 2018. Trust in small towns. {cited}"))
+    del found["author"]
+    found.pop("publisher", None)
+    assert found == expected

@@ -45,7 +45,8 @@ from wayhound.text.numbers import RECENT_YEAR
 
 CITED_CONFIDENCE, LINE_CONFIDENCE, YEAR_CONFIDENCE = 0.9, 0.8, 0.6
 
-_STOPS = frozenset(".,;:")
+_STOPS = frozenset(".,;:")  # "In . ACM, New York": the name was never filled in
+_AFTER_NAME = re.compile(r"\s+Article$|(?<=\))\.?\s*(?:ACM|IEEE|Association for Computing Machinery)$")
 _NAMED = frozenset(("journal", "booktitle"))
 _OUTER = 2  # lines at the top and at the foot of a page that may be running heads
 _PAGES_READ = 2  # from the beginning; a cover page may come first
@@ -260,14 +261,12 @@ def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Val
     texts = texts_by_field(repair_fields(block.text, read_reference(block.text, model)))
     normal = normalise_reference(texts)
     is_serial = bool(texts.get("journal") or (normal.volume and not is_meeting(normal.venue)))
-    has_name = normal.venue[:1] not in _STOPS  # "In . ACM, New York": the name was never filled in
+    venue = _AFTER_NAME.sub("", without_people(normal.venue))
     found = {
-        "journal" if is_serial else "booktitle": written_as_usual(without_people(normal.venue))
-        if has_name
-        else "",
-        "volume": normal.volume,
+        "journal" if is_serial else "booktitle": written_as_usual(venue) if venue[:1] not in _STOPS else "",
+        "volume": "" if _counts_pages(block.text, normal.volume) else normal.volume,
         "number": normal.number,
-        "pages": "" if re.search(rf"\b{normal.pages}\s+pages\b", block.text) else str(normal.pages),
+        "pages": "" if _counts_pages(block.text, str(normal.pages)) else str(normal.pages),
         "publisher": normal.publisher,
         "year": str(normal.year or ""),
     }
@@ -280,6 +279,11 @@ def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Val
         name: (_value(text, CITED_CONFIDENCE, block.first, url),) for name, text in found.items() if text
     }
     return fields | ({"author": tuple(people)} if people else {})
+
+
+def _counts_pages(text: str, number: str) -> bool:
+    """Return True if a number says how many pages a paper has: `ACM, New York, NY, USA, 10 pages`."""
+    return bool(number) and re.search(rf"\b{re.escape(number)}\s+pages\b", text) is not None
 
 
 def _as_announced(
