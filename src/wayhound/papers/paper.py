@@ -401,7 +401,7 @@ def _year(fields: Fields) -> Fields:
 
 
 def _with_imprint(front: Fields, imprint: Fields) -> Fields:
-    """Return the fields of both; a year without a venue is less certain than one that the model found.
+    """Return the fields of both; a year that stands alone is less certain than one that the model found.
 
     A line on how to cite the paper tells its authors, if it names all that the model found, and more.
     """
@@ -417,7 +417,7 @@ def _with_imprint(front: Fields, imprint: Fields) -> Fields:
         for name, values in imprint.items()
         if name != "year" or values[0].confidence > YEAR_CONFIDENCE
     }
-    return imprint | front | (certain if names_venue else {})
+    return imprint | front | (certain if names_venue or "year" in certain else {})
 
 
 def _without_authors(venue: Value, names: set[str]) -> Value:
