@@ -24,6 +24,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,7 @@ from wayhound.workspace import Workspace
 ROUND_SECONDS = 120.0
 _FILE_BYTES = 300_000  # the largest file that a process on a full disk can write
 _SLOW_SECONDS, _BLOCK_BYTES = 3.0, 4_000_000
+_INTERRUPTS, _INTERRUPT_SECONDS = 10, 30.0
 _FAKETIME = "*/faketime/libfaketimeMT.so.1"  # below /usr/lib
 _MOST_JUMP = 2 * 3600.0  # seconds, in either direction
 WAYHOUND = [sys.executable, "-m", "wayhound"]
@@ -97,20 +99,27 @@ class Installation:
             self._stopping.wait(self.chance.uniform(0.5, 3.0))
             self._fault()
         self._stopping.set()
-        for process in list(self._running.values()):
-            _interrupt(process)
-        for thread in threads:
-            thread.join()
+        self._interrupt_until_ended(threads)
         self.web.is_lost = False
         self._set_clock(0.0)
         self._finish()
+
+    def _interrupt_until_ended(self, threads: Sequence[threading.Thread]) -> None:
+        """Interrupt all commands until they end: a signal can be lost while a process imports its modules."""
+        for _ in range(_INTERRUPTS):
+            for process in list(self._running.values()):
+                _interrupt(process)
+            end = time.monotonic() + _INTERRUPT_SECONDS
+            for thread in threads:
+                thread.join(max(0.0, end - time.monotonic()))
+            if not any(thread.is_alive() for thread in threads):
+                return
+        raise SystemExit(f"A command still runs after {_INTERRUPTS} interrupts.")
 
     def _keep_running(self, name: str) -> None:
         while not self._stopping.is_set():
             process = self._start(name)
             self._running[name] = process
-            if self._stopping.is_set():  # since it was started
-                _interrupt(process)
             try:
                 process.wait(300 if name not in ("serve", "studio") else None)
             except subprocess.TimeoutExpired:
