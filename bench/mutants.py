@@ -54,7 +54,7 @@ TARGETS = {
         "tests/forage/test_frontier.py", "tests/forage/test_adaptive.py", "tests/forage/test_site_program.py",
         "tests/forage/test_forager.py",
     ],
-    "web/guards.py": ["tests/portal/test_security.py", "tests/portal/test_parts.py", "tests/web"],
+    "web/guards.py": ["tests/web/test_gate.py", "tests/portal/test_security.py", "tests/portal/test_parts.py", "tests/web"],
     "studio/access.py": ["tests/studio/test_access.py"],
     "portal/addresses.py": ["tests/portal/test_parts.py", "tests/portal/test_search_pages.py"],
     "archive/warc.py": [
