@@ -1,4 +1,7 @@
-"""A background job of the studio, in a process of its own: `python -m wayhound.studio.jobs FOLDER ID KIND < JSON`."""
+"""A background job of the studio, in a process of its own: `python -m wayhound.studio.jobs FOLDER ID KIND < JSON`.
+
+Each kind imports what it needs when it runs: all of it together loads four times as long as a forage's part.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +14,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wayhound.app import OnProgress
-from wayhound.app.chains.relationships import LinkChains
-from wayhound.app.facts.extraction import extract_facts
-from wayhound.app.facts.search import parse_wanted
-from wayhound.app.forage import override_config
-from wayhound.app.order import Order
-from wayhound.app.papers.adding import AddedFile, Intake, choose_workers, incoming_files
-from wayhound.app.papers.library import PaperLibrary
-from wayhound.app.papers.training import train as train_papers
-from wayhound.app.review import prepare, retrain
-from wayhound.app.topics import Topics
-from wayhound.app.train.models import TrainingSource
-from wayhound.app.train.training import LookAround, train_and_measure
-from wayhound.app.workers import TimeBound, forage_run
 from wayhound.errors import WayhoundError
 from wayhound.store.jobs import JobStore
-from wayhound.wording.chains import format_extracted
-from wayhound.wording.facts import format_extracted as format_extracted_facts
 from wayhound.wording.faults import format_error
-from wayhound.wording.papers import format_added_files, format_trained, training_summary
-from wayhound.wording.quantities import count
-from wayhound.wording.runs import format_progress, format_time_left
-from wayhound.wording.training import format_training
 from wayhound.workspace import Workspace
+
+if TYPE_CHECKING:
+    from wayhound.app.papers.adding import AddedFile
 
 REPORT_SECONDS = 0.2  # between two reports of progress, each of which is a query and a write
 
@@ -45,6 +32,10 @@ JobFunction = Callable[[Workspace, Mapping[str, Any], OnProgress], str]
 
 
 def train_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    from wayhound.app.train.models import TrainingSource
+    from wayhound.app.train.training import LookAround, train_and_measure
+    from wayhound.wording.training import format_training
+
     pages = arguments.get("look_around")
     report = train_and_measure(
         workspace,
@@ -59,6 +50,8 @@ def train_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: O
 
 
 def review_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    from wayhound.app.review import prepare, retrain
+
     if arguments["retrain"]:
         retrain(workspace, arguments["run"], at=time.time(), on_progress=on_progress)
         return "The model has learned from your answers."
@@ -67,14 +60,23 @@ def review_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: 
 
 
 def topics_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:  # noqa: ARG001
+    from wayhound.app.topics import Topics
+    from wayhound.wording.papers import training_summary
+
     training = Topics(workspace).train(with_suggestions=True, on_progress=on_progress)
     return f"Trained. {training_summary(training.history)}."
 
 
 def papers_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
     """Add files, read all files again, or train on corrections. Every file is saved before the next is read."""
+    from wayhound.app.papers.adding import Intake, choose_workers, incoming_files
+    from wayhound.app.papers.library import PaperLibrary
+
     library = PaperLibrary(workspace)
     if arguments["action"] == "train":
+        from wayhound.app.papers.training import train as train_papers
+        from wayhound.wording.papers import format_trained
+
         on_progress("learning from corrections", 0, 1)
         return " ".join(format_trained(train_papers(library)))
     if arguments["action"] == "read":
@@ -92,6 +94,8 @@ def papers_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: 
 
 
 def _read_files(files: Iterable[AddedFile], total: int, on_progress: OnProgress) -> str:
+    from wayhound.wording.papers import format_added_files
+
     done: list[AddedFile] = []
     on_progress("reading files", 0, total)
     for file in files:
@@ -105,6 +109,8 @@ def forage_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: 
 
     If it looks for facts, these are extracted at its end.
     """
+    from wayhound.app.order import Order
+
     sentence = asyncio.run(_forage(workspace, arguments, on_progress))
     run = workspace.stores.forage.run(arguments["run"])
     if facts := Order.from_identity(run.identity).facts:
@@ -114,6 +120,10 @@ def forage_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: 
 
 def facts_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
     """Read the facts of archived pages; those of every site are saved before the next is read."""
+    from wayhound.app.facts.extraction import extract_facts
+    from wayhound.app.facts.search import parse_wanted
+    from wayhound.wording.facts import format_extracted
+
     wanted = parse_wanted(workspace, arguments["facts"])
     done = extract_facts(
         workspace,
@@ -121,10 +131,15 @@ def facts_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: O
         run_id=arguments.get("run"),
         on_progress=lambda at, of: on_progress("reading facts", at, of),
     )
-    return format_extracted_facts(done, wanted)
+    return format_extracted(done, wanted)
 
 
 async def _forage(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
+    from wayhound.app.forage import override_config
+    from wayhound.app.workers import TimeBound, forage_run
+    from wayhound.wording.quantities import count
+    from wayhound.wording.runs import format_progress, format_time_left
+
     store, run = workspace.stores.forage, workspace.stores.forage.run(arguments["run"])
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -154,6 +169,9 @@ async def _forage(workspace: Workspace, arguments: Mapping[str, Any], on_progres
 
 def chains_job(workspace: Workspace, arguments: Mapping[str, Any], on_progress: OnProgress) -> str:
     """Extract the instances of a relationship; those of every source page are saved before the next is read."""
+    from wayhound.app.chains.relationships import LinkChains
+    from wayhound.wording.chains import format_extracted
+
     with LinkChains.opened(workspace, online=True) as chains:
         sources = list(arguments["sources"])
         if arguments["from_forage"]:
