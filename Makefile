@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # Set in many containers. Without bytecode, each of the hundreds of processes that tests start compiles Wayhound anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo teach-demo docs test test-lowest test-newest lint types layers pytest bench mutants fuzz kills soak lock install clean \
+.PHONY: demo teach-demo docs test test-lowest test-newest test-repeat lint types layers pytest bench mutants fuzz kills soak lock install clean \
 	browser postgres help
 .DEFAULT_GOAL := help
 
@@ -14,6 +14,7 @@ help:
 	@echo "make teach-demo   teach the sample sites yourself, in a browser; without a display, in a page"
 	@echo "make test    install what tests need; ruff, mypy, import-linter, pytest"
 	@echo "make test-lowest, make test-newest   the same with the lowest and the newest versions of all libraries"
+	@echo "make test-repeat COUNT=20   all tests so often, beside busy processes; goes on where it was interrupted"
 	@echo "make mutants, make fuzz, make kills, make soak   attack it: minutes to an hour each"
 	@echo "make lock    pin the newest versions, with hashes, for demo and test"
 	@echo "make bench   run the benchmarks (WAYHOUND_DATA=folder for those on real data)"
@@ -82,6 +83,10 @@ test-newest: browser
 	@.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable ".[test]"
 	.venv-newest/bin/python -m pytest -n 3
 
+COUNT ?= 20
+test-repeat: $(VENV)/.test-installed browser postgres
+	$(BIN)/python -m bench.repeat_tests --count $(COUNT) --resume .test-repeat.jsonl
+
 lock: $(VENV)/.test-installed
 	$(BIN)/python scripts/lock
 
@@ -101,4 +106,4 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) $(VENV)-docs site .venv-lowest .venv-newest .fuzz build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs site .venv-lowest .venv-newest .fuzz .test-repeat.jsonl build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

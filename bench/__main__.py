@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-ATTACKS = {"cluster", "fuzz", "kills", "mutants", "soak"}  # targets of their own, of up to an hour
+ATTACKS = {"cluster", "fuzz", "kills", "mutants", "repeat_tests", "soak"}  # targets of their own, of up to an hour
 NO_BENCH = {"__init__", "__main__", "report", "crawl_site", "crawl_ours"} | ATTACKS
 ON_DATA = "add_data_option("
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
 
@@ -11,6 +13,7 @@ import pytest
 from bench.fuzz import READERS, Campaign
 from bench.kills import BUDGET, Faults, damage_in, forage_with_faults, serving
 from bench.mutants import ROOT, TARGETS, mutants_of
+from bench.repeat_tests import Repetition, earlier_runs, in_a_row
 from wayhound.workspace import Workspace
 
 
@@ -64,3 +67,21 @@ def test_a_killed_forage_is_checked_page_by_page(tmp_path: Path) -> None:
         damage = damage_in(tmp_path / "w", web)
         assert damage.lost > 0
         assert damage.off_budget > 0
+
+
+def test_a_failure_ends_the_row_of_runs_that_passed() -> None:
+    passed = Repetition("code", (), True, 1.0, "1 passed")
+    failed = replace(passed, passed=False)
+    assert [in_a_row(runs) for runs in ([], [passed], [passed, failed], [failed, passed, passed])] == [
+        0,
+        1,
+        0,
+        2,
+    ]
+
+
+def test_runs_of_other_code_or_other_tests_do_not_count(tmp_path: Path) -> None:
+    run, kept = Repetition("code", ("tests",), True, 1.0, "1 passed"), tmp_path / "runs.jsonl"
+    others = replace(run, code="older"), replace(run, tests=())
+    kept.write_text("".join(json.dumps(asdict(each)) + "\n" for each in (run, *others)))
+    assert earlier_runs(kept, "code", ("tests",)) == [run]
