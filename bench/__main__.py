@@ -10,7 +10,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-ATTACKS = {"cluster", "fuzz", "kills", "mutants", "repeat_tests", "soak"}  # targets of their own, of up to an hour
+# Targets of their own, of an hour or more.
+ATTACKS = {"cluster", "fuzz", "kills", "mutants", "repeat_tests", "soak"}
 NO_BENCH = {"__init__", "__main__", "report", "crawl_site", "crawl_ours"} | ATTACKS
 ON_DATA = "add_data_option("
 

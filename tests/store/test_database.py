@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.old_databases import create_old
 from tests.store.samples import begin, lease, visit_of
 from wayhound.errors import WorkspaceError, WorkspaceLocked
 from wayhound.store.database import MIGRATIONS, Database, migrate
@@ -40,6 +41,21 @@ def test_a_new_file_is_in_wal_mode_with_every_migration_recorded(path: Path) -> 
 def test_migrations_are_numbered_from_one_without_gaps() -> None:
     files = sorted(file.name for file in MIGRATIONS.iterdir())
     assert [int(name[:4]) for name in files] == list(range(1, len(files) + 1))
+
+
+def test_the_tables_of_a_new_file_are_those_that_the_migrations_make(path: Path, tmp_path: Path) -> None:
+    """If not, a migration was changed: run `scripts/new_tables`."""
+    create_old(tmp_path / "migrated.db", last=9999)
+    made = []
+    for file in (path, tmp_path / "migrated.db"):
+        with SqliteDatabase(file) as database:
+            schema = database.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
+            others = [name for kind, name, _, _ in schema if kind == "table" and name != "migration"]
+            filled = [name for name in others if database.execute(f"SELECT 1 FROM {name}").fetchone()]
+            applied = database.execute("SELECT number, name FROM migration").fetchall()
+            made.append((sorted(schema, key=str), applied, filled))
+    assert made[0] == made[1]
+    assert made[0][2] == []  # else their rows are to be compared, too
 
 
 @pytest.fixture
