@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import httpx
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -113,5 +112,5 @@ def test_a_whole_search_and_a_topic_can_be_cited(portal: Served, path: str) -> N
 
 
 def test_every_page_is_valid_html(portal: Served, tmp_path: Path) -> None:
-    answers = {path: httpx.get(portal.url + path).text for path in (*PAGES, "/nothing-here")}
+    answers = {path: portal.get(path).text for path in (*PAGES, "/nothing-here")}
     assert not html_faults(answers, tmp_path)

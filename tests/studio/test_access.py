@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
@@ -14,12 +15,13 @@ from starlette.types import Message, Receive, Scope, Send
 from tests.studio.conftest import TOKEN, Visitor
 from wayhound.studio.access import Access, derived
 
+get = partial(httpx.get, verify=False)  # loads no certificates, which takes longer than a page
 PATHS = ("/", "/trails", "/trails/1", "/train", "/jobs/1.json", "/nowhere", "/openapi.json")
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_without_the_token_nothing_is_shown(address: str, path: str) -> None:
-    answer = httpx.get(f"{address.rstrip('/')}{path}")
+    answer = get(f"{address.rstrip('/')}{path}")
     assert answer.status_code == 403
     assert "one.example" not in answer.text
     assert "set-cookie" not in answer.headers
@@ -27,12 +29,12 @@ def test_without_the_token_nothing_is_shown(address: str, path: str) -> None:
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "ü"])
 def test_a_wrong_token_lets_nobody_in(address: str, token: str) -> None:
-    answer = httpx.get(address, params={"token": token}, follow_redirects=True)
+    answer = get(address, params={"token": token}, follow_redirects=True)
     assert answer.status_code == 403
 
 
 def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(address: str) -> None:
-    answer = httpx.get(f"{address}trails?token={TOKEN}&notice=hello")
+    answer = get(f"{address}trails?token={TOKEN}&notice=hello")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/trails?notice=hello"
     cookie = answer.headers["set-cookie"].lower()
@@ -52,9 +54,9 @@ def test_the_redirect_never_leads_to_another_host(address: str) -> None:
 
 @pytest.mark.parametrize("value", ["", "wrong", "ü", '"ü"', r'"\374"'])
 def test_a_wrong_cookie_lets_nobody_in(address: str, value: str) -> None:
-    name = httpx.get(f"{address}?token={TOKEN}").headers["set-cookie"].partition("=")[0]
+    name = get(f"{address}?token={TOKEN}").headers["set-cookie"].partition("=")[0]
     cookie = f"{name}={value}".encode("latin-1")
-    assert httpx.get(address, headers={b"cookie": cookie}).status_code == 403
+    assert get(address, headers={b"cookie": cookie}).status_code == 403
 
 
 def test_with_the_cookie_the_pages_open(visitor: Visitor) -> None:
