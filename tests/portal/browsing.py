@@ -79,7 +79,8 @@ def axe_source() -> str:
 
 def serious_barriers(page: Page) -> list[tuple[str, list[str]]]:
     """What keeps people from using a page that is open: rules of the checker, and elements that break them."""
-    page.evaluate(axe_source())
+    if not page.evaluate("'axe' in window"):  # the same page may be looked at in several colours
+        page.evaluate(axe_source())
     # how large a target must be is a rule of WCAG 2.2, which the checker leaves out unless asked
     run = "axe.run(document, {resultTypes: ['violations'], iframes: false, rules: {'target-size': {enabled: true}}})"
     found = page.evaluate(run)["violations"]
