@@ -87,7 +87,7 @@ def repeat(code: str, tests: Sequence[str], processes: int) -> Repetition:
 
 def in_a_row(repetitions: Sequence[Repetition]) -> int:
     """Return how many passed since the last failure."""
-    failures = [number for number, each in enumerate(repetitions, start=1) if not each.passed]
+    failures = [number for number, run in enumerate(repetitions, start=1) if not run.passed]
     return len(repetitions) - max(failures, default=0)
 
 
