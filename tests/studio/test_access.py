@@ -13,7 +13,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.studio.conftest import TOKEN, Visitor
-from wayhound.studio.access import Access, derived
+from wayhound.studio.access import Access, derived, new_token
 
 get = partial(httpx.get, verify=False)  # loads no certificates, which takes longer than a page
 PATHS = ("/", "/trails", "/trails/1", "/train", "/jobs/1.json", "/nowhere", "/openapi.json")
@@ -150,3 +150,9 @@ def test_static_files_need_no_cookie_and_all_else_does() -> None:
     assert passes("http", "/static/x/y.js", {"host": HERE})
     assert not passes("http", "/trails", {"host": HERE})
     assert passes("http", "/trails", {"host": HERE, "cookie": cookie()})
+
+
+def test_a_token_cannot_be_guessed() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert all(len(token) >= 32 for token in tokens)
