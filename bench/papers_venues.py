@@ -186,11 +186,11 @@ class Tally:
 
 
 def found_by_hand(folder: Path) -> Iterator[VenueFile]:
-    """Yield the PDFs below a folder whose values people typed in, found by their digests."""
+    """Yield the PDF and PostScript files below a folder whose values people typed in, found by their digests."""
     table = [line.split("\t") for line in HAND_GOLD.read_text().splitlines()[1:]]
     golds = {row[0]: row for row in table}
-    for path in sorted(folder.rglob("*.pdf")):
-        digest = hashlib.sha256(body := path.read_bytes()).hexdigest()[:12]
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest = hashlib.sha256(body := unpacked(path.read_bytes())).hexdigest()[:12]
         if row := golds.pop(digest, None):
             _, _, split, title, authors, year, doi, venue = row
             gold = PaperGold(

@@ -118,3 +118,33 @@ def drawn(body: bytes) -> tuple[int, int, bytes]:
     header = re.match(rb"P5\s(?:#.*\n)?(\d+) (\d+)\s255\s", picture)
     assert header
     return int(header[1]), int(header[2]), picture[header.end() :]
+
+
+def bitmap_pdf_of(*lines: tuple[str, float]) -> bytes:
+    """A PDF in a font of bitmaps, as old TeX files have it: lines of b, n and blanks, each with its size.
+
+    The font has a size of one; its letters are as high as their pixels, of which 100 are an em.
+    """
+    glyphs = stream(b"50 0 0 0 45 69 d1 0 0 45 69 re f"), stream(b"50 0 0 0 45 43 d1 0 0 45 43 re f")
+    font = (
+        b"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 0 0] /FontMatrix [1 0 0 1 0 0] /FirstChar 98 /LastChar 110 "
+        b"/Encoding << /Differences [98 /b 110 /n] >> /CharProcs << /b 4 0 R /n 5 0 R >> /Resources << >> "
+        b"/Widths [50 0 0 0 0 0 0 0 0 0 0 0 50] >>"
+    )
+    shown = b"\n".join(
+        f"BT {size / 100} 0 0 {size / 100} {72 + 3.2 * size * word} {770 - 40 * row} Tm "
+        f"/F1 1 Tf ({text}) Tj ET".encode()
+        for row, (line, size) in enumerate(lines)
+        for word, text in enumerate(line.split())
+    )
+    page = f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents 7 0 R "
+    return assembled(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Count 1 /Kids [6 0 R] >>",
+            font,
+            *glyphs,
+            page.encode() + b"/Resources << /Font << /F1 3 0 R >> >> >>",
+            stream(shown),
+        ]
+    )

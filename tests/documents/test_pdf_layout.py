@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents.pages import HEIGHT, WIDTH, Shown, paragraph, pdf_of
+from tests.documents.pages import HEIGHT, WIDTH, Shown, bitmap_pdf_of, paragraph, pdf_of
 from wayhound.documents.document import Document, Line
 from wayhound.documents.pdf import PdfReader
 
@@ -223,3 +223,17 @@ def test_numbers_of_a_listing_are_kept(pdf_reader: PdfReader) -> None:
     document = read(pdf_reader, pdf_of(*([Shown(text, y=80 + 14 * row) for row, text in enumerate(page)]
                                          for page in (lines, lines, code, lines))))  # fmt: skip
     assert "7 call procedure 7" in texts(document)
+
+
+def test_letters_that_are_bitmaps_have_the_size_and_lines_of_their_ink(pdf_reader: PdfReader) -> None:
+    """Their font says that it has a size of a tenth of a point: each word was a line of its own."""
+    body = bitmap_pdf_of(("bnbnb nbnnb", 17.0), ("bnnb nbn bnbn", 10.0), ("nbbn bnb nbnb", 10.0))
+    document = read(pdf_reader, body)
+    assert texts(document) == ["bnbnb nbnnb", "bnnb nbn bnbn", "nbbn bnb nbnb"]
+    assert [line.size for line in document.lines] == [17, 10, 10]
+    title, text, _ = (line.box for line in document.lines)
+    assert title
+    assert text
+    assert title[3] - title[1] == pytest.approx(17, abs=0.2)
+    assert text[3] - text[1] == pytest.approx(10, abs=0.2)
+    assert title[3] < text[1]

@@ -374,3 +374,53 @@ def test_a_notice_across_the_page_is_no_title(notice: str) -> None:
 def test_who_communicated_a_paper_did_not_write_it() -> None:
     value = Value("Ada Sample and Carl Walker. Communicated by Max Wood, May 1983")
     assert _without_notes(value).text == "Ada Sample and Carl Walker"
+
+
+MODELS = PaperModels(shipped_crf("header"), shipped_crf("reference"), shipped_lexicon())
+
+
+@pytest.mark.parametrize("kind", ["pdf", "postscript", "scan"])
+def test_the_name_of_a_file_that_is_stated_as_its_title_is_not_the_title(kind: str) -> None:
+    stated = replace(paper(), kind=kind, stated=(("title", ("walk.dvi",)),))
+    (title,) = read_paper(stated, MODELS, "").fields["title"]
+    assert title.text == "Learning to Walk Along Paths of Links"
+
+
+def test_a_heading_that_is_stated_as_the_title_is_not_the_title() -> None:
+    stated = replace(paper(), stated=(("title", ("1 INTRODUCTION",)),))
+    assert read_front_matter(stated).title == read_front_matter(paper()).title
+
+
+def test_a_draft_is_not_of_the_title_of_a_document() -> None:
+    lines = [
+        *placed(["Harbours of the North", "Draft"], x=180, y=80, size=17),
+        *placed([f"This is line {i} of the letter." for i in range(30)], y=300),
+    ]
+    read = read_paper(laid_out(lines), MODELS, "", kind="document")
+    assert read.fields["title"][0].text == "Harbours of the North"
+
+
+def test_the_advisors_of_a_thesis_are_not_its_authors() -> None:
+    lines = [
+        *placed(["Harbours of the North"], x=180, y=80, size=24),
+        *placed(["a Master’s Thesis"], x=180, y=150, size=14),
+        *placed(["by"], x=180, y=180, size=14),
+        *placed(["Maria Sample"], x=180, y=210, size=14),
+        *placed(["advised by"], x=180, y=300, size=14),
+        *placed(["Prof. Dr. Peter Walker"], x=180, y=330, size=14),
+    ]
+    authors = read_paper(laid_out(lines), MODELS, "").fields["author"]
+    assert [author.text for author in authors] == ["Maria Sample"]
+
+
+def test_a_line_that_begins_with_a_name_tells_the_author_where_no_other_does() -> None:
+    head = laid_out([
+        *placed(["Harbours of the North"], x=180, y=80, size=17),
+        *placed(["Maria Sample, Example National Labs, October 2007"], y=110),
+        *placed([f"this is line {i} of the paper." for i in range(30)], y=300),
+    ])  # fmt: skip
+    assert read_front_by_layout(head).authors == ("Maria Sample",)
+
+
+def test_the_label_author_is_not_of_the_name() -> None:
+    assert _without_notes(Value("Author: Maria B. Sample")).text.strip() == "Maria B. Sample"

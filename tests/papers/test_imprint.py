@@ -375,3 +375,28 @@ def test_the_format_of_acm_has_publisher_and_number_of_pages(cited: str, expecte
     del found["author"]
     found.pop("publisher", None)
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "H. Lind et al. (Eds.): EXAMPLES 2023, SCI 1143, pp. 147–158, 2024.",
+            {"booktitle": "EXAMPLES 2023", "volume": "1143", "pages": "147-158", "year": "2024"},
+        ),
+        ("Wood, B. (Hrsg.): Beispiele und Muster, S. 12-34, 1999", {"booktitle": "Beispiele und Muster"}),
+        ("Journal: EXAMPLES", {"journal": "EXAMPLES"}),
+        ("A. Lind, B. Wood in Proc. EXAMPLES 2009, C. Barn (Eds), pp. 68–76 68", {"year": "2009"}),
+    ],
+)
+def test_an_edited_book_and_the_cover_of_a_manuscript_name_the_venue(
+    line: str, expected: dict[str, str]
+) -> None:
+    assert expected.items() <= imprint(line).items()
+
+
+@pytest.mark.parametrize(
+    ("line", "year"), [("1 2022/2/24", "2022"), ("Fortgeschrittenenpraktikum im SS 1994", "1994")]
+)
+def test_dates_at_the_foot_and_semesters_tell_the_year(line: str, year: str) -> None:
+    assert imprint(margins=(line,))["year"] == year

@@ -10,10 +10,11 @@ import ctypes
 import operator
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import hypot
+from statistics import median
 from typing import NamedTuple
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
@@ -38,6 +39,11 @@ _LIGATURES_OF_TEX = {
     first + number: chr(0xFB00 + number) for first in (0x0B, 0x1B) for number in range(5)
 }  # in OT1 and T1
 _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1 << 6, 1 << 18
+_LEAST_SIZE = 1.5  # points; fonts of bitmaps have less
+_SAMPLED = 9  # letters of a page whose size is looked at
+_MEASURED = 50  # letters of a line of bitmaps whose height is looked at
+_TALLER, _TALL_LETTER = 0.85, 0.69  # share of letters that are lower; height of b, h and capitals by the size
+_BELOW_BASELINE, _RAISED_DRAWING = 0.25, 0.2  # by the size
 
 
 class PlacedWord(NamedTuple):
@@ -89,6 +95,7 @@ class PageText:
         self._box, self._matrix = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
         self._font_name, self._font_flags = ctypes.create_string_buffer(96), ctypes.c_int()
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._em = self._drawn_em()
 
     def close(self) -> None:
         self._textpage.close()
@@ -176,6 +183,8 @@ class PageText:
         first = self._box_at(start)
         final = self._box_at(last + hyphen) if last + hyphen > start else first
         size, rotated = self._size_between(start, last)
+        if self._em:
+            size = self._drawn_size(range(start, last + 1)) or self._em
         if (
             not rotated
             and abs(first[3] - final[3]) > 0.6 * size
@@ -189,7 +198,7 @@ class PageText:
             TextRun(
                 self.text[start : last + 1],
                 left,
-                upright[1],
+                upright[3] - size if self._em else upright[1],
                 right,
                 upright[3],
                 size,
@@ -230,6 +239,8 @@ class PageText:
                 runs[at - 1].superscripts.append((offset, offset + len(match[0])))
 
     def _is_raised(self, before: int, number: int) -> bool:
+        if self._em:
+            return self._baseline_at(number) > self._baseline_at(before) + _RAISED_DRAWING * self._em
         size = pdfium_c.FPDFText_GetFontSize
         size_before = size(self._raw, self._char(before))
         if size(self._raw, self._char(number)) > 0.85 * size_before:
@@ -241,10 +252,32 @@ class PageText:
         return self._y.value
 
     def _box_at(self, index: int) -> Box:
+        if self._em:
+            left, _, right, _ = self._ink_at(index)
+            base = self._baseline_at(index) - _BELOW_BASELINE * self._em
+            return self._to_box(left, base + self._em, right, base)
         box = self._box
         if not pdfium_c.FPDFText_GetLooseCharBox(self._raw, self._char(index), box):
             return (0.0, 0.0, 0.0, 0.0)
         return self._to_box(box.left, box.top, box.right, box.bottom)
+
+    def _drawn_em(self) -> float:
+        """Return the usual size of the print if the font does not tell it, else 0.
+
+        The letters of old TeX files are bitmaps whose fonts have a size below a point, and boxes of a single letter's
+        height or of the page's: both are then taken from the ink.
+        """
+        step = max(1, len(self.text) // (2 * _SAMPLED))
+        sample = [index for index in range(0, len(self.text), step) if self.text[index].isalpha()]
+        sizes = [self._size_between(index, index)[0] for index in sample]
+        return self._drawn_size(sample) if sizes and median(sizes) < _LEAST_SIZE else 0.0
+
+    def _drawn_size(self, indices: Sequence[int]) -> float:
+        """Return the size of the print from the height of its taller letters; 0 without letters."""
+        letters = [index for index in indices if self.text[index].isalnum()]
+        inks = map(self._ink_at, letters[:: max(1, len(letters) // _MEASURED)])
+        heights = sorted(top - bottom for _, bottom, _, top in inks)
+        return heights[int(_TALLER * (len(heights) - 1))] / _TALL_LETTER if heights else 0.0
 
     def _size_between(self, start: int, last: int) -> tuple[float, bool]:
         """Return the font size as it appears, and whether the text is rotated against the page.

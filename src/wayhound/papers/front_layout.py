@@ -9,11 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from wayhound.documents.document import Document, Line
 from wayhound.documents.flow import flow, whole_words
-from wayhound.documents.headings import inline_abstract, is_abstract_heading, is_references_heading
+from wayhound.documents.headings import (
+    inline_abstract,
+    is_abstract_heading,
+    is_introduction_heading,
+    is_references_heading,
+)
 from wayhound.papers.sections import Sections, find_sections
 from wayhound.text.person_names import PARTICLE_PATTERN
 from wayhound.text.words import letters_and_digits
@@ -53,7 +59,9 @@ _KIND_OF_WORK = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"(?:[^\W\d_]+\s+){0,4}(?:author(?:\(s\)|s)?|autor(?:en)?|auteurs?)\s*(?::|$)", re.IGNORECASE
+    r"(?:[^\W\d_]+\s+){0,4}(?:author(?:\(s\)|s)?|autor(?:en)?|auteurs?)\s*(?::|$)|"
+    r"(?:authors?|autor(?:en)?)\s+(?=(?-i:[A-Z])[^\W\d_]+\s(?-i:[A-Z]))",
+    re.IGNORECASE,
 )
 _ISSUE = re.compile(
     r"\W*vol(?:ume|\.)?\s*\d[\d ]*[,.]?\s*(?:no\.?|number|issue)\s*\d", re.IGNORECASE
@@ -66,6 +74,11 @@ _NOTICE = re.compile(
     r"(?:draft|confidential|preprint|uncorrected proof)\W*$)",
     re.IGNORECASE,
 )  # set across a page in very large print
+_BY = re.compile(
+    r"\W*(?:(?:written|submitted|presented|vorgelegt|eingereicht|verfasst)\s+)?(?:by|von|par)\W*",
+    re.IGNORECASE,
+)
+_NEAR_TITLE = 3  # lines
 _MAX_NAME_LINE = 400  # characters of a line of names
 _MARKS = re.compile(r"[\d*∗†‡§¶‖#⋆]+|\s?\([^)]*\)?")
 _RANK = re.compile(
@@ -121,6 +134,8 @@ def title_span(head: Sequence[Line]) -> tuple[int, int]:
     last = first + 1
     while last < len(head) and head[last].size >= 0.95 * largest and _is_joined(head[last - 1], head[last]):
         last += 1
+    while last > first + 1 and is_kicker(head[last - 1].text):
+        last -= 1  # a draft
     return first, last
 
 
@@ -152,14 +167,22 @@ def _looks_like_author(line: Line) -> bool:
 
 
 def _authors(lines: Sequence[Line]) -> Iterator[str]:
-    """Yield the names in the lines below the title; only in bold ones if some lines with names are bold."""
+    """Yield the names in the lines below the title; only in bold ones if some lines with names are bold.
+
+    The names below "by" are all, as on the cover of a thesis. Where no line has names alone, the first ones may begin
+    with a name: "Anna Lind, Example Labs, May 2007".
+    """
     bold = [line for line in lines if line.bold and _looks_like_author(line)]
+    below = [line for above, line in pairwise(lines) if _BY.fullmatch(above.text)][:1]
     seen: set[str] = set()
-    for line in bold or lines:
+    for line in below or bold or lines:
         for name in _names_in(line.text):
             if name not in seen:
                 seen.add(name)
                 yield name
+    if not seen:
+        leading = (line.text.partition(",")[0] for line in lines[:_NEAR_TITLE] if "," in line.text)
+        yield from next(filter(None, (list(_names_in(text)) for text in leading)), [])
 
 
 def _names_in(text: str) -> Iterator[str]:
@@ -178,7 +201,7 @@ def stated_lines(document: Document, lines: Sequence[Line]) -> range:
     Programs state file names and templates as well, but those are not printed in lines of their own.
     """
     stated = letters_and_digits(dict(document.stated).get("title", ("",))[0])
-    if len(stated) < _MIN_STATED:
+    if len(stated) < _MIN_STATED or is_introduction_heading(stated) or is_abstract_heading(stated):
         return range(0)
     letters = [letters_and_digits(line.text) for line in lines]
     for first in range(len(lines)):

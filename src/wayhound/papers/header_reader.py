@@ -37,6 +37,12 @@ _PERMISSION = re.compile(
 _BEGINNING = 300  # characters
 _BETWEEN_AUTHORS = frozenset("and und et y e i och en with mit avec by".split())
 _CITED_NAMES = re.compile(r"(?!(?:authors?|autor(?:en)?|by|von)\b)[^:]{5,80}(?=:\s+\S)", re.IGNORECASE)
+_ADVISED_BY = re.compile(
+    r"\b(?:advised|supervised|examined|betreut)\s+(?:by|von|durch)\W*$|"
+    r"^\W*(?:(?:first|second|erste[rn]?|zweite[rn]?|thesis)[- ]?)?(?:advis[oe]rs?|supervisors?|examiners?|referees?|"
+    r"betreuer(?:in)?|(?:erst|zweit)?gutachter(?:in)?|(?:ko)?referent(?:in)?)\W*$",
+    re.IGNORECASE,
+)
 _SURE, _PROSE = 0.9, 0.3  # confidence of an author; share of words in lower case
 
 STATED_CONFIDENCE = 0.999
@@ -111,7 +117,7 @@ def read_front_matter(
     labelling = (model or shipped_crf("header")).label(tokens, hints)
     words = whole_words(document.lines)
     spans = _with_whole_title(document, field_spans(tokens, document.offsets, labelling), stated)
-    spans = _without_false_authors(spans)
+    spans = _without_false_authors([span for span in spans if not _is_advisor(document, span)])
     return FrontMatter(tuple(_field(document, span, words) for span in spans))
 
 
@@ -154,7 +160,7 @@ def _as_authors(span: FieldSpan) -> FieldSpan:
 
 
 def _without_false_authors(spans: Sequence[FieldSpan]) -> list[FieldSpan]:
-    """Return the spans without authors that are sentences, or below an abstract although others are above it.
+    """Return the spans without authors that are sentences, advisors, or below an abstract although others are above it.
 
     The model has learned from English headers, and takes capitals in German sentences and headings for names. Of
     a line that cites the paper, "Lind: On hops, Journal …", only the names before the colon are authors.
@@ -171,6 +177,12 @@ def _without_false_authors(spans: Sequence[FieldSpan]) -> list[FieldSpan]:
             end = cited.end() if cited else len(span.text)
             kept.append(replace(span, text=span.text[:end], end=span.start + end))
     return kept
+
+
+def _is_advisor(document: Document, span: FieldSpan) -> bool:
+    """Return True for people below a line such as "advised by" on the cover of a thesis."""
+    first = _lines_of(document, span)[0]
+    return span.field == "author" and first > 0 and bool(_ADVISED_BY.search(document.lines[first - 1].text))
 
 
 def _is_prose(span: FieldSpan) -> bool:

@@ -29,6 +29,7 @@ from wayhound.papers.imprint_lines import (
     noted_year,
     read_announced,
     read_dated_meeting,
+    read_edited,
     read_issue,
     read_named_meeting,
     read_noted,
@@ -98,7 +99,8 @@ def read_imprint(
         ),
         *(_values(read_printed(block.text), block.first, url) for block in _venue_notes(document, sections)),
     ]
-    candidates += [_values(read_noted(line.text), line, url) for line in _of_first_page(document, sections)]
+    for line in _of_first_page(document, sections):
+        candidates += [_values(read(line.text), line, url) for read in (read_noted, read_edited)]
     meetings = list(_meetings(document, margins, sections, url))
     meeting = max(meetings, key=len, default={})
     best = max(candidates, key=len, default={}) or announced or meeting

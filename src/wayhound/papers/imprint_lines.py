@@ -90,6 +90,7 @@ _SHORT_MEETING = re.compile(
 _WHOLE_MEETING = re.compile(
     rf"[^.;]{{0,160}}?{_MEETING_WORDS}(?:\s(?:on|of|for|in)\s[^.;()]{{3,140}})?(?:\s?\([^()]{{2,40}}\))?"
 )  # 16th Symposium on Modelling, Analysis and Simulation (EXAMPLE 2008)
+_IN_PROCEEDINGS = re.compile(r".{0,120}in\s+(?=Proc(?:\.|eedings\b))")  # A. Lind, B. Wood in Proc. EXAMPLES
 _ONLY_PEOPLE = re.compile(
     r"(?:[^\W\d_a-z][\w'’-]+,?\s(?:[^\W\d_a-z]\.?[\s-]?){1,3}(?:,\s|\sand\s|;\s|$))+"
 )  # Lind, M. J.
@@ -148,10 +149,21 @@ _NUMERIC_DATE = (
     rf"(?:({RECENT_YEAR})[-/.]{_DAY}[-/.]{_DAY}|{_DAY}[-/.]\s?{_DAY}[-/.]\s?({RECENT_YEAR}))(?!\d)"
 )
 _DATE_FIRST = re.compile(
-    rf"^\W*(?:v(?:er(?:sion)?)?\.?\s*[\d.]+\w?,?\s+)?(?:[^\W\d_]+:?\s+){{0,2}}{_NUMERIC_DATE}"
-)  # Released 2021/02/24; v1.9, 2012/07/27
+    rf"^\W*(?:\d{{1,3}}\s+)?(?:v(?:er(?:sion)?)?\.?\s*[\d.]+\w?,?\s+)?(?:[^\W\d_]+:?\s+){{0,2}}{_NUMERIC_DATE}"
+)  # Released 2021/02/24; v1.9, 2012/07/27; at the foot of page 1: 1 2012/7/27
+_SEMESTER = re.compile(
+    rf"\b(?:SS|WS|SoSe|WiSe|(?:Sommer|Winter)semester)\s+({RECENT_YEAR})"
+)  # of German universities
+_EDITED = re.compile(
+    rf"\W*[^\W\d_a-z].{{2,120}}?\((?i:eds?|hrsg|hg)\.?\)\s?[:,.]\s(?P<name>[^\W_a-z][^,;]{{2,120}}?)"
+    rf"(?:,\s(?P<series>[A-Z][\w\s/&-]{{1,40}}?)\s(?P<volume>\d{{1,5}}))?,\s(?:pp?|S)\.\s?"
+    rf"(?P<first>\d{{1,4}})\s?[-–]\s?(?P<last>\d{{1,4}})(?:,\s(?P<year>{RECENT_YEAR}))?"
+)  # A. Lind et al. (Eds.): EXAMPLES 2023, SCI 1143, pp. 147–158, 2024
+_LABELLED = re.compile(
+    r"\W*(?i:journal|zeitschrift|revista|revue)\s?:\s+(?P<name>[^\W\d_a-z][^:@]{2,120})"
+)  # on the cover that a journal puts before a manuscript
 _DATE_NOTE = re.compile(
-    r"^\W*(?:date|datum|fecha|copyright|©|(?:manuscript\s+)?received|accepted|eingegangen|published(?:\s+online)?|"
+    r"^\W*(?:date|datum|fecha|copyright|©|c(?=\s?(?:19|20)\d\d\b)|(?:manuscript\s+)?received|accepted|eingegangen|published(?:\s+online)?|"
     r"(?:last\s+)?(?:revised|updated|modified)|released?|stand|this\s+(?:version|draft))(?:\b|(?<=©))(?!\s+(?:in|by|as)\b)",
     re.IGNORECASE,
 )  # how a note at the foot of the first page begins
@@ -290,7 +302,7 @@ def _venue(text: str, marks: Sequence[tuple[int, int]]) -> str:
         name = _KIND_AFTER_VENUE.sub("", name)
         is_name = name.isupper() or (" " in name and _VENUE_NAME.fullmatch(name))
         name = name if is_name else ""
-    if announced := _PUBLISHED.match(name):
+    if announced := _PUBLISHED.match(name) or _IN_PROCEEDINGS.match(name):
         name = name[announced.end() :]
     name = _CUE_AFTER_VENUE.sub("", _DATE_AFTER_VENUE.sub("", name)).split(" | ")[0]
     name = _UNCLOSED.sub("", without_people(name))
@@ -379,8 +391,25 @@ def read_noted(line: str) -> dict[str, str]:
     return {field: value for field, value in found.items() if value}
 
 
+def read_edited(line: str) -> dict[str, str]:
+    """Read a chapter of an edited book or of proceedings: `Lind (Eds.): EXAMPLES 2023, SCI 1143, pp. 147–158, 2024`."""
+    match = _EDITED.match(without_other_numbers(line[:MAX_TEXT]))
+    if not match:
+        return {}
+    year = match["year"] or "".join(_YEAR.findall(match["name"])[:1])
+    found = {
+        "booktitle": match["name"].strip(_EDGES),
+        "volume": match["volume"] or "",
+        "pages": str(parse_pages(f"{match['first']}-{match['last']}")),
+        "year": year,
+    }
+    return {name: value for name, value in found.items() if value} if year else {}
+
+
 def read_submitted(line: str) -> dict[str, str]:
     """Read what journals print on manuscripts: `Preprint submitted to Examples`, `Examples manuscript No.`"""
+    if labelled := _LABELLED.fullmatch(line[:MAX_VENUE]):
+        return {"journal": labelled["name"].strip(_EDGES)}
     match = _SUBMITTED.match(line[:MAX_VENUE])
     name = _of_groups(match).strip(_EDGES) if match else ""
     return {"journal": name} if name and name not in _PUBLISHERS else {}
@@ -405,7 +434,7 @@ def read_announced(text: str, announcement: str, start: int) -> dict[str, str]:
 def find_year(lines: Sequence[str]) -> tuple[int, str] | None:
     """Return the line and the year with the best reason to be the paper's: a month, copyright, or "accepted"."""
     texts = [without_other_numbers(line[:MAX_TEXT]) for line in lines]
-    for pattern in (_MONTH_AND_YEAR, _DATE_FIRST, _COPYRIGHT, _DATED, _ARXIV):
+    for pattern in (_MONTH_AND_YEAR, _DATE_FIRST, _COPYRIGHT, _DATED, _ARXIV, _SEMESTER):
         for number, text in enumerate(texts):
             if match := pattern.search(text):
                 return number, _of_groups(match)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log, log1p
 from statistics import median
@@ -15,7 +15,7 @@ from wayhound.documents.flow import flow, whole_words
 from wayhound.papers.contexts import CitationContext, find_contexts
 from wayhound.papers.fields import read_reference as read_reference_fields
 from wayhound.papers.fields import repair_fields
-from wayhound.papers.front_layout import read_front_by_layout
+from wayhound.papers.front_layout import label_length, read_front_by_layout
 from wayhound.papers.header_reader import FrontField, FrontMatter, read_front_matter
 from wayhound.papers.imprint import YEAR_CONFIDENCE, read_imprint
 from wayhound.papers.imprint_lines import without_other_numbers
@@ -73,7 +73,9 @@ _MARK = re.compile(
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NO_PERSON = re.compile(
     r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
-    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bsoftware\b|\bcorporation\b|\bfoundation\b|\bgroup\b|\bresearch\b|\b(?:supervis|advis)ors?\b|betreuer|gutachter|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
+    r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bsoftware\b|\bcorporation\b|\bfoundation\b|\bgroup\b|\bresearch\b|\blabs?\b|"
+    r"abteilung|lehrstuhl|fachbereich|fachgebiet|arbeitsgruppe|forschungs|wissenschaft|gesellschaft|stiftung|technologie|"
+    r"\b(?:supervis|advis)ors?\b|betreuer|gutachter|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
     re.IGNORECASE,
 )  # institutes, degrees and lines on how to cite, which stand near authors
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
@@ -309,12 +311,15 @@ def _layout_title(document: Document) -> Fields:
 
 
 def _layout_authors(document: Document, lexicon: Lexicon | None) -> Fields:
-    """Return the names below the title, for a paper in which the model finds none; most begin with a first name."""
+    """Return the names below the title, for a paper in which the model finds none: most, or the first one, begin with a
+    first name; the others then are no people.
+    """
     names = [name for name in read_front_by_layout(document).authors if not _NO_PERSON.search(name)]
     known = [name for name in names if lexicon and lexicon.is_first_name(name.split()[0])]
-    if not names or 2 * len(known) < len(names):
-        return {}
-    return {"author": tuple(Value(name, _LAYOUT_CONFIDENCE) for name in names[:_MOST_LAYOUT_AUTHORS])}
+    if 2 * len(known) < len(names):
+        names = known if names[0] in known else []
+    people = tuple(Value(name, _LAYOUT_CONFIDENCE) for name in names[:_MOST_LAYOUT_AUTHORS])
+    return {"author": people} if people else {}
 
 
 def _best_fields(front: FrontMatter) -> Iterator[FrontField]:
@@ -359,7 +364,7 @@ def _without_notes(value: Value, document: Document | None = None) -> Value:
 
     Two names, or names that share a letter, count if a line of the document begins with the first letter.
     """
-    text = _SENT_BY.sub("", value.text)
+    text = _SENT_BY.sub("", value.text[label_length(value.text) :])
     text = text if "(" in text else _NOTE_LETTER.sub("", text)
     parts = [part.rstrip(_NOTE_SIGNS) for part in text.split(",") if part.strip(_NOTE_SIGNS)]
     if len(parts) >= _LETTERED_NAMES and [part[-1] for part in parts] == list(ascii_lowercase[: len(parts)]):
@@ -435,12 +440,13 @@ def _last_names(fields: Fields) -> set[str]:
 def _stated(document: Document) -> Fields:
     """Return what the file states about itself, as publishers do: more certain than what is read.
 
-    The title of a PDF counts only where it is printed, which `read_front_matter` sees to.
+    A title counts as stated in web pages only: programs that write PDF and PostScript state file names as well, so
+    theirs count where they are printed, which `read_front_matter` sees to.
     """
     return {
         name: tuple(Value(text, _STATED_CONFIDENCE) for text in texts)
         for name, texts in document.stated
-        if name != "title" or document.kind != "pdf"
+        if name != "title" or document.kind == "html"
     }
 
 
@@ -457,12 +463,18 @@ def _file_fields(document: Document) -> Fields:
 def _document_fields(document: Document, reason: str, fields: Fields) -> Fields:
     first = next((line.text for line in document.lines if line.text.strip()), "")
     title = (read_front_by_layout(document).title or first)[:_MAX_TITLE]
-    read = (value for value in fields.get("title", ()) if words(value.text) == words(title))
-    named = replace(next(read, Value("", _DOUBTED_CONFIDENCE)), text=title)
+    named = next(
+        (value for value in fields.get("title", ()) if _begins_with(words(value.text), words(title))),
+        Value(title, _DOUBTED_CONFIDENCE),
+    )  # the model may know a further line of the title
     values = (named, Value(reason), Value(_excerpt(document)))
     return {
         name: (value,) for name, value in zip(("title", "reason", "text"), values, strict=True) if value.text
     }
+
+
+def _begins_with(text: Sequence[str], beginning: Sequence[str]) -> bool:
+    return bool(beginning) and list(text[: len(beginning)]) == list(beginning)
 
 
 def _excerpt(document: Document) -> str:
