@@ -95,7 +95,7 @@ class PageText:
         self._box, self._matrix = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
         self._font_name, self._font_flags = ctypes.create_string_buffer(96), ctypes.c_int()
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
-        self._em = self._drawn_em()
+        self._em = _drawn_em(self.text, lambda index: self._size_between(index, index)[0], self._ink_at)
 
     def close(self) -> None:
         self._textpage.close()
@@ -184,7 +184,7 @@ class PageText:
         final = self._box_at(last + hyphen) if last + hyphen > start else first
         size, rotated = self._size_between(start, last)
         if self._em:
-            size = self._drawn_size(range(start, last + 1)) or self._em
+            size = _drawn_size(self.text, range(start, last + 1), self._ink_at) or self._em
         if (
             not rotated
             and abs(first[3] - final[3]) > 0.6 * size
@@ -261,24 +261,6 @@ class PageText:
             return (0.0, 0.0, 0.0, 0.0)
         return self._to_box(box.left, box.top, box.right, box.bottom)
 
-    def _drawn_em(self) -> float:
-        """Return the usual size of the print if the font does not tell it, else 0.
-
-        The letters of old TeX files are bitmaps whose fonts have a size below a point, and boxes of a single letter's
-        height or of the page's: both are then taken from the ink.
-        """
-        step = max(1, len(self.text) // (2 * _SAMPLED))
-        sample = [index for index in range(0, len(self.text), step) if self.text[index].isalpha()]
-        sizes = [self._size_between(index, index)[0] for index in sample]
-        return self._drawn_size(sample) if sizes and median(sizes) < _LEAST_SIZE else 0.0
-
-    def _drawn_size(self, indices: Sequence[int]) -> float:
-        """Return the size of the print from the height of its taller letters; 0 without letters."""
-        letters = [index for index in indices if self.text[index].isalnum()]
-        inks = map(self._ink_at, letters[:: max(1, len(letters) // _MEASURED)])
-        heights = sorted(top - bottom for _, bottom, _, top in inks)
-        return heights[int(_TALLER * (len(heights) - 1))] / _TALL_LETTER if heights else 0.0
-
     def _size_between(self, start: int, last: int) -> tuple[float, bool]:
         """Return the font size as it appears, and whether the text is rotated against the page.
 
@@ -303,6 +285,26 @@ class PageText:
         buffer.value = b""
         pdfium_c.FPDFText_GetFontInfo(self._raw, self._char(index), buffer, len(buffer), flags)
         return _face(buffer.value.decode("utf-8", "replace"), flags.value)
+
+
+def _drawn_em(text: str, size_at: Callable[[int], float], ink_at: Callable[[int], Box]) -> float:
+    """Return the usual size of the print if the font does not tell it, else 0.
+
+    The letters of old TeX files are bitmaps whose fonts have a size below a point, and boxes of a single letter's
+    height or of the page's: both are then taken from the ink.
+    """
+    step = max(1, len(text) // (2 * _SAMPLED))
+    sample = [index for index in range(0, len(text), step) if text[index].isalpha()]
+    is_drawn = bool(sample) and median(map(size_at, sample)) < _LEAST_SIZE
+    return _drawn_size(text, sample, ink_at) if is_drawn else 0.0
+
+
+def _drawn_size(text: str, indices: Sequence[int], ink_at: Callable[[int], Box]) -> float:
+    """Return the size of the print from the height of its taller letters; 0 without letters."""
+    letters = [index for index in indices if text[index].isalnum()]
+    inks = map(ink_at, letters[:: max(1, len(letters) // _MEASURED)])
+    heights = sorted(top - bottom for _, bottom, _, top in inks)
+    return heights[int(_TALLER * (len(heights) - 1))] / _TALL_LETTER if heights else 0.0
 
 
 def _letter(code: int, before: str, after: str) -> str:
