@@ -155,13 +155,13 @@ def find_anchors(page: PageLines, hints: Sequence[str]) -> Iterator[AddressAncho
         yield from _labelled(page, index)
     for index in page.digit_lines:
         text = lines[index]
-        anchors, street = _line_anchors(text, likely)
+        below = lines[index + 1] if index + 1 < len(lines) else ""
+        anchors, street = _line_anchors(text, likely) if _may_be_address(text) else _NOTHING
         for anchor in anchors:
             yield AddressAnchor(
                 index, anchor.start, anchor.end, anchor.country, anchor.post_code, anchor.weight
             )
-        below = lines[index + 1] if index + 1 < len(lines) else ""
-        if below[-2:].isupper() and len(below) < 40 and US_NO_ZIP.fullmatch(below) and is_street(text):
+        if _is_city_and_state(below) and is_street(text):
             yield AddressAnchor(index, 0, len(text), "", "", BARE)
         elif (
             street is not None
@@ -172,6 +172,19 @@ def find_anchors(page: PageLines, hints: Sequence[str]) -> Iterator[AddressAncho
             yield AddressAnchor(index, street, len(text), "", "", BARE)
 
 
+_NOTHING: tuple[tuple[AddressAnchor, ...], int | None] = (), None
+
+
+@keep
+def _may_be_address(line: str) -> bool:
+    return _HAS_DIGITS.search(line) is not None
+
+
+@keep
+def _is_city_and_state(line: str) -> bool:
+    return line[-2:].isupper() and len(line) < 40 and US_NO_ZIP.fullmatch(line) is not None
+
+
 @keep_beside
 def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[AddressAnchor, ...], int | None]:
     """Return the anchors of one line, as if it were the first, and where a street begins that it may be all of.
@@ -180,8 +193,6 @@ def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[AddressAncho
     """
     anchors: list[AddressAnchor] = []
     street: int | None = None
-    if not _HAS_DIGITS.search(text):
-        return (), None
     if _CODE_SHAPE.search(text) or _LETTER_CODE.search(text):
         anchors += _post_codes(0, text, hints)
     if not text.isascii() and _EAST_ASIAN.search(text):

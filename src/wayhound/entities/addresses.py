@@ -116,25 +116,34 @@ def _rejoined(page: PageLines) -> PageLines:
 
     A break between lines becomes a space, so that all offsets stay as they are.
     """
+    lines = page.lines
     windows = [
-        window for index in page.digit_lines if (window := _split_parts(page.lines, index)) is not None
+        window
+        for index in page.digit_lines
+        if (code := _code_line(lines[index])) is not None
+        and (window := _split_parts(lines, index, code)) is not None
     ]
     if not windows:
         return page
-    lines: list[str] = []
+    joined: list[str] = []
     done = 0
     for first, last in windows:
         if first >= done:
-            lines += (*page.lines[done:first], " ".join(page.lines[first : last + 1]))
+            joined += (*lines[done:first], " ".join(lines[first : last + 1]))
             done = last + 1
-    return PageLines(page.url, page.title, page.language, page.headings, (*lines, *page.lines[done:]))
+    return PageLines(page.url, page.title, page.language, page.headings, (*joined, *lines[done:]))
 
 
-def _split_parts(lines: Sequence[str], index: int) -> tuple[int, int] | None:
+@keep
+def _code_line(line: str) -> re.Match[str] | None:
+    """Return the post code, maybe after a region, that is all of a line."""
+    code = line.rstrip(" ,.") if len(line) <= _MAX_CODE_LINE else ""
+    return _CODE_LINE.fullmatch(code) if code[-1:].isdecimal() else None
+
+
+def _split_parts(lines: Sequence[str], index: int, code: re.Match[str]) -> tuple[int, int] | None:
     """Return the first and the last line of a town with its post code, if they are not one line already."""
-    line = lines[index].rstrip(" ,.") if len(lines[index]) <= _MAX_CODE_LINE else ""
-    code = _CODE_LINE.fullmatch(line) if line[-1:].isdecimal() else None
-    if code is None or not index:
+    if not index:
         return None
     above = lines[index - 1]
     is_town = len(above) < 40 and _TOWN.fullmatch(above) is not None
@@ -164,9 +173,9 @@ def _from_labels(page: PageLines) -> Iterator[Address]:
     """Yield addresses whose parts stand after their names: "City: Springfield", as in tables."""
     lines = page.lines
     for index in page.digit_lines:
-        labelled = (
-            _labelled_part(lines[index - 1], lines[index]) if index and len(lines[index]) < 40 else None
-        )
+        if not index or not (_names_code(lines[index]) or _names_code(lines[index - 1])):
+            continue
+        labelled = _labelled_part(lines[index - 1], lines[index]) if len(lines[index]) < 40 else None
         if labelled is None or labelled[0] != "postalCode":
             continue
         first, last = max(0, index - _PARTS_APART), min(len(lines), index + _PARTS_APART)
@@ -188,6 +197,13 @@ def _labelled_part(above: str, line: str) -> tuple[str, str] | None:
         label, value = above, line
     name = _part_named(label) if len(label) < 30 else None
     return (name, value.strip()) if name else None
+
+
+@keep
+def _names_code(line: str) -> bool:
+    """Return True if a line is a label of a post code, or may begin with one."""
+    label = line.lstrip(" :*").partition(":")[0]
+    return len(label) < 30 and _part_named(label) == "postalCode"
 
 
 @keep

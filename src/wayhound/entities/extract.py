@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from wayhound.entities.addresses import find_addresses
 from wayhound.entities.contacts import (
@@ -24,11 +24,12 @@ from wayhound.entities.contacts import (
 )
 from wayhound.entities.fact import Fact, calibrated, canonical, similarity
 from wayhound.entities.hours import find_hours, normalise_hours
+from wayhound.entities.kept import keep_beside
 from wayhound.entities.markup import Stated, read_markup
 from wayhound.entities.names import KEPT_LINES, TitleShape, organisation_name, page_name
 from wayhound.entities.page_lines import PageLines, parse_page
 from wayhound.entities.places import country_named, country_of_host, country_of_language, country_of_path
-from wayhound.record_kinds import Compare, KindSpec
+from wayhound.record_kinds import Compare, FieldSpec, KindSpec
 from wayhound.url import host_of
 
 SHARED = 0.5
@@ -61,8 +62,16 @@ class FactPage:
     facts: tuple[Fact, ...] = ()
     countries: tuple[str, ...] = ()
 
-    def of(self, name: str) -> list[Fact]:
-        return [fact for fact in self.facts if fact.field == name]
+    @cached_property
+    def by_field(self) -> dict[str, list[Fact]]:
+        """The facts of each field that has any, in their order: kinds have twenty fields, and pages facts of five."""
+        fields: dict[str, list[Fact]] = {}
+        for fact in self.facts:
+            fields.setdefault(fact.field, []).append(fact)
+        return fields
+
+    def of(self, name: str) -> Sequence[Fact]:
+        return self.by_field.get(name, ())
 
 
 def read_facts(
@@ -110,9 +119,16 @@ def _hints(url: str, language: str, stated: Sequence[Stated], known: Sequence[st
     """Return likely countries: known, stated, of the domain, of the path, of the language, and the most usual one."""
     named = [country_named(fact.parts.get("addressCountry", "")) for fact in stated if fact.parts]
     plus = [found[1] for fact in stated if fact.field == "phone" and (found := normal_phone(fact.text))]
-    of_site = country_of_host(host_of(url)), country_of_path(url), country_of_language(language)
-    guesses = [*known, *named, *plus, *of_site]
-    return tuple(country for country in dict.fromkeys([*guesses, "US"]) if country)
+    # the pages of a folder have their host and the names of folders in common
+    folder = url.rpartition("/")[0] + "/" if url.count("/") > 2 else url
+    guesses = [*known, *named, *plus, *_countries_of(folder, language)]
+    return tuple([country for country in dict.fromkeys(guesses) if country])
+
+
+@keep_beside
+def _countries_of(folder: str, language: str) -> tuple[str, ...]:
+    """Return the countries that a folder of a site and a language hint at, and the most usual one; some are empty."""
+    return country_of_host(host_of(folder)), country_of_path(folder), country_of_language(language), "US"
 
 
 def _from_markup(stated: Iterable[Stated], lines: PageLines, hints: Sequence[str]) -> Iterator[Fact]:
@@ -216,11 +232,12 @@ def settle(
     for spec in kind.fields:
         if spec.fact:
             continue
-        facts = list(_candidates(page, kind, profile, spec.name))
+        is_derived = spec.name in ("name", "country")
+        facts = list(_candidates(page, kind, profile, spec.name)) if is_derived or page.of(spec.name) else []
         if spec.labels or (
             not facts and spec.compare == "text" and spec.name not in ("hours", "registration")
         ):
-            facts += _labelled(page, spec.name, (*spec.labels, spec.shown.lower()))
+            facts += _labelled(page, spec)
         if not facts:
             continue
         near = _near_name(page, settled) if kind.scope == "page" and spec.compare == "address" else ()
@@ -279,20 +296,21 @@ def _country(page: FactPage) -> Iterator[Fact]:
         yield Fact("country", phone.country, 0.8 * phone.confidence, phone.source, phone.start, phone.end)
 
 
-def _labelled(page: FactPage, name: str, labels: Sequence[str]) -> Iterator[Fact]:
-    """Yield values that stand after one of the labels, on its line or on the next."""
-    text = page.lines.text
-    for match in _label_pattern(frozenset(label.casefold() for label in labels)).finditer(text):
+def _labelled(page: FactPage, spec: FieldSpec) -> Iterator[Fact]:
+    """Yield a value that stands after one of the labels of a field, on its line or on the next."""
+    pattern = _label_pattern(spec)
+    for match in pattern.finditer(page.lines.text):
         rest, start = match["rest"] or match["below"] or "", match.start("rest" if match["rest"] else "below")
         value = _BETWEEN_VALUES.split(rest.strip())[0]
         if value and len(value) <= 120 and value.lower() not in ("n/a", "-", "none"):
-            yield Fact(name, value, 0.85, "label", start, start + len(value), printed=value)
+            yield Fact(spec.name, value, 0.85, "label", start, start + len(value), printed=value)
             return
 
 
 @lru_cache(maxsize=1_000)
-def _label_pattern(labels: frozenset[str]) -> re.Pattern[str]:
+def _label_pattern(spec: FieldSpec) -> re.Pattern[str]:
     """Match a line that begins with a label; `rest` is what follows it, and `below` the next line."""
+    labels = {label.casefold() for label in (*spec.labels, spec.shown.lower())}
     names = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
     return re.compile(
         rf"^[^\w\n]*(?:{names})[^\S\n]*(?:[:：][^\S\n]*|$)(?P<rest>[^\n]*)(?=(?:\n(?P<below>[^\n]*))?)",

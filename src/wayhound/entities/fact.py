@@ -53,7 +53,8 @@ def calibrated(
 
     Between two measured points it is interpolated. Fields that were not measured are taken as all others together.
     """
-    tables = _calibration() if tables is None else tables
+    if tables is None:
+        return _calibrated(name, evidence)
     points = tables.get(name) or tables["*"]
     raws = [raw for raw, _ in points]
     place = bisect_right(raws, evidence)
@@ -61,6 +62,11 @@ def calibrated(
         return points[0 if place == 0 else -1][1]
     (low, first), (high, second) = points[place - 1], points[place]
     return round(first + (second - first) * (evidence - low) / (high - low), 4)
+
+
+@lru_cache(maxsize=4_096)
+def _calibrated(name: str, evidence: float) -> float:
+    return calibrated(name, evidence, _calibration())
 
 
 _ABBREVIATIONS = {

@@ -11,7 +11,7 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from wayhound.entities.fact import Fact, name_words
-from wayhound.entities.kept import keep
+from wayhound.entities.kept import keep, keep_beside
 from wayhound.entities.page_lines import PageLines
 from wayhound.text.words import plain_words
 from wayhound.url import registrable_domain
@@ -63,7 +63,7 @@ class TitleShape:
         ]
         if len(pages) < _LEAST_PAGES:
             return cls(len(pages))
-        counts = Counter(chain.from_iterable({*map(str.casefold, lines)} for _, _, lines in pages))
+        counts = Counter(chain.from_iterable({*map(_casefolded, lines)} for _, _, lines in pages))
         headings = Counter(text for _, texts, _ in pages for text in {text.casefold() for _, text in texts})
         least = max(2, 0.3 * len(pages))
         common = {text for counter in (counts, headings) for text, count in counter.items() if count > least}
@@ -88,6 +88,9 @@ class TitleShape:
             common_words=frozenset(common_words),
             segments=tuple(segments),
         )
+
+
+_casefolded = keep(str.casefold)  # the same string for the same line, whose hash is known
 
 
 def _frame(sequences: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -207,11 +210,19 @@ def _first_segment(title: str) -> str:
     return next(iter(named or parts), title)
 
 
+_IN_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+_BEFORE_PLACE = re.compile(r"(\s[-–—|:]\s|,\s|:\s)")
+
+
 def _without_place(name: str, places: Sequence[str]) -> str:
     """Remove a place in brackets or after a separator that repeats the city of an address."""
+    parts = _BEFORE_PLACE.split(name)
+    if len(parts) == 1 and ")" not in name:
+        return name.strip() or name
     cities = {word for place in places for word in plain_words(place)}
-    name = re.sub(r"\s*\([^()]*\)\s*$", lambda m: "" if set(plain_words(m[0])) & cities else m[0], name)
-    parts = re.split(r"(\s[-–—|:]\s|,\s|:\s)", name)
+    if ")" in name:
+        name = _IN_BRACKETS.sub(lambda m: "" if set(plain_words(m[0])) & cities else m[0], name)
+        parts = _BEFORE_PLACE.split(name)
     while len(parts) > 2 and set(plain_words(parts[-1])) & cities:
         parts = parts[:-2]
     return "".join(parts).strip() or name
@@ -286,14 +297,19 @@ def organisation_name(
     candidates += _of_title(page.title)
     candidates += [(line, 0.5, "text") for line in _with_legal_form(page)]
     for text, base, source in candidates:
-        words = name_words(text)
-        if not words or len(words) > 10 or set(words) <= _NO_NAME:
-            continue
-        joined = "".join(words)
-        spelled = "".join(name_words(text.lower().translate(_UMLAUTS)))
-        same = any(
-            one == label or (len(one) > 3 and (one in label or label in one)) for one in (joined, spelled)
-        )
-        initials = "".join(word[0] for word in words) == label
-        bonus = (0.15 if same or initials else 0.0) + (0.08 if _LEGAL_FORM.search(text) else 0.0)
-        yield _placed(page, text, min(0.97, base + bonus), source)
+        bonus = _name_bonus(text, label)
+        if bonus is not None:
+            yield _placed(page, text, min(0.97, base + bonus), source)
+
+
+@keep_beside
+def _name_bonus(text: str, label: str) -> float | None:
+    """Return how much surer a name is by its domain and its legal form; None if it is no name."""
+    words = name_words(text)
+    if not words or len(words) > 10 or set(words) <= _NO_NAME:
+        return None
+    joined = "".join(words)
+    spelled = "".join(name_words(text.lower().translate(_UMLAUTS)))
+    same = any(one == label or (len(one) > 3 and (one in label or label in one)) for one in (joined, spelled))
+    initials = "".join(word[0] for word in words) == label
+    return (0.15 if same or initials else 0.0) + (0.08 if _LEGAL_FORM.search(text) else 0.0)

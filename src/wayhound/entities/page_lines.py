@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from operator import attrgetter
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, create_tag
 
@@ -40,7 +39,8 @@ _INLINE = frozenset(
 _GLUED = re.compile(rb"</span>(?=<span[^<>]*>[A-Z])(?<=[a-z0-9.]</span>)")
 _BREAK = "\x02"  # in ASCII: one letter of a wider script doubles the time that a text takes
 _MAX_HEADINGS = 150
-_LISTS = ({"script"}, _UNSEEN - {"script"}, _INLINE, {"title"}, {"h1", "h2", "h3"})
+_HEADINGS = ("h1", "h2", "h3")
+_LISTS = ({"script"}, _UNSEEN - {"script"}, _INLINE, {"title"}, *({tag} for tag in _HEADINGS))
 _LIST_OF = {create_tag(tag).tag_id: number for number, tags in enumerate(_LISTS) for tag in tags}
 """The list of `_Elements` that an element belongs to, by the number of its tag: each name would be a new string."""
 
@@ -222,19 +222,24 @@ class _Elements:
     unseen: list[LexborNode] = field(default_factory=list)
     inline: list[LexborNode] = field(default_factory=list)
     titles: list[LexborNode] = field(default_factory=list)
-    headings: list[LexborNode] = field(default_factory=list)
+    headings: tuple[list[LexborNode], list[LexborNode], list[LexborNode]] = field(
+        default_factory=lambda: ([], [], [])
+    )
 
     def heading_texts(self) -> Iterator[tuple[str, str]]:
         """Yield tag and text of each heading, those of a higher level first."""
-        for node in sorted(self.headings, key=attrgetter("tag"))[:_MAX_HEADINGS]:
+        headings = [
+            (tag, node) for tag, nodes in zip(_HEADINGS, self.headings, strict=True) for node in nodes
+        ]
+        for tag, node in headings[:_MAX_HEADINGS]:
             if text := one_line(node.text(separator=" ")):
-                yield node.tag or "", text
+                yield tag, text
 
 
 def _elements(tree: LexborHTMLParser) -> _Elements:
     """Return the elements that matter in one walk: the parser walks the whole tree for each name it is asked for."""
     found = _Elements()
-    lists = found.scripts, found.unseen, found.inline, found.titles, found.headings
+    lists = found.scripts, found.unseen, found.inline, found.titles, *found.headings
     number_of = _LIST_OF.get
     nodes = tree.root.traverse() if tree.root is not None else iter(())
     for node in nodes:
