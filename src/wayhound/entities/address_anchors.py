@@ -6,10 +6,11 @@ Each country has shapes of its own, of which most are tried only where digits of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from wayhound.entities.kept import keep, keep_beside
+from wayhound.entities.kept import MAX_KEPT, keep
 from wayhound.entities.page_lines import PageLines
 from wayhound.entities.places import (
     ADDRESS_LABEL,
@@ -150,13 +151,13 @@ REGION = re.compile(r"[-–—/,]\s*[A-Z]{2}(?![\w'’])")
 def find_anchors(page: PageLines, hints: Sequence[str]) -> Iterator[AddressAnchor]:
     """Yield the anchors on a page, from which addresses grow."""
     lines = page.lines
-    likely = tuple(hints)
+    anchors_of = _anchors_by_line(tuple(hints))
     for index in page.label_lines:
         yield from _labelled(page, index)
     for index in page.digit_lines:
         text = lines[index]
         below = lines[index + 1] if index + 1 < len(lines) else ""
-        anchors, street = _line_anchors(text, likely) if _may_be_address(text) else _NOTHING
+        anchors, street = anchors_of(text)
         for anchor in anchors:
             yield AddressAnchor(
                 index, anchor.start, anchor.end, anchor.country, anchor.post_code, anchor.weight
@@ -172,12 +173,7 @@ def find_anchors(page: PageLines, hints: Sequence[str]) -> Iterator[AddressAncho
             yield AddressAnchor(index, street, len(text), "", "", BARE)
 
 
-_NOTHING: tuple[tuple[AddressAnchor, ...], int | None] = (), None
-
-
-@keep
-def _may_be_address(line: str) -> bool:
-    return _HAS_DIGITS.search(line) is not None
+_LineAnchors = tuple[tuple[AddressAnchor, ...], int | None]
 
 
 @keep
@@ -185,14 +181,18 @@ def _is_city_and_state(line: str) -> bool:
     return line[-2:].isupper() and len(line) < 40 and US_NO_ZIP.fullmatch(line) is not None
 
 
-@keep_beside
-def _line_anchors(text: str, hints: tuple[str, ...]) -> tuple[tuple[AddressAnchor, ...], int | None]:
-    """Return the anchors of one line, as if it were the first, and where a street begins that it may be all of.
+@lru_cache(maxsize=16)
+def _anchors_by_line(hints: tuple[str, ...]) -> Callable[[str], _LineAnchors]:
+    """Return `_line_anchors` for some hints. The pages of a site share these and most lines: the answers are kept."""
+    return keep(lambda text: _line_anchors(text, hints), most=MAX_KEPT // 4)
 
-    The pages of a site share most of their lines, so the answers are kept.
-    """
+
+def _line_anchors(text: str, hints: tuple[str, ...]) -> _LineAnchors:
+    """Return the anchors of one line, as if it were the first, and where a street begins that it may be all of."""
     anchors: list[AddressAnchor] = []
     street: int | None = None
+    if not _HAS_DIGITS.search(text):
+        return (), None
     if _CODE_SHAPE.search(text) or _LETTER_CODE.search(text):
         anchors += _post_codes(0, text, hints)
     if not text.isascii() and _EAST_ASIAN.search(text):

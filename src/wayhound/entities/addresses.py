@@ -222,18 +222,32 @@ _NEAR_LINES = 3
 
 def _streets_alone(page: PageLines) -> Iterator[Address]:
     """Yield streets without a city or a number, as guides print them, right above or below a phone number."""
-    phones = [index for index in page.digit_lines if _PHONE_NEAR.search(page.lines[index])]
+    phones = [index for index in page.digit_lines if _has_phone(page.lines[index])]
     near = {index + step for index in phones for step in range(-_NEAR_LINES, _NEAR_LINES + 1)}
     for index in sorted(near):
-        line = page.lines[index].rstrip(" ,;") if 0 <= index < len(page.lines) else ""
-        is_street = _STREET_ALONE.fullmatch(line) or (US_NO_ZIP.search(line) and "," in line)
-        if not is_street or len(line) > MAX_PART_CHARS or not names_street(line.partition(",")[0]):
+        line = _street_alone(page.lines[index]) if 0 <= index < len(page.lines) else ""
+        if not line:
             continue
         below = page.lines[index + 1] if index + 1 < len(page.lines) else ""
         end = page.starts[index] + len(line)
         if "," not in line and len(below) < 30 and _TOWN.fullmatch(below):
             line, end = f"{line}, {below.rstrip(' ,')}", page.starts[index + 1] + len(below)
         yield Address(line, page.starts[index], end, _likely_country(line, ()), "", 0.55)
+
+
+@keep
+def _street_alone(line: str) -> str:
+    """Return a line that is a street, maybe with a town; empty if it is anything else."""
+    line = line.rstrip(" ,;")
+    if len(line) > MAX_PART_CHARS:
+        return ""
+    has_shape = _STREET_ALONE.fullmatch(line) or ("," in line and US_NO_ZIP.search(line))
+    return line if has_shape and names_street(line.partition(",")[0]) else ""
+
+
+@keep
+def _has_phone(line: str) -> bool:
+    return _PHONE_NEAR.search(line) is not None
 
 
 # Growing

@@ -220,32 +220,36 @@ _DATE = re.compile(
 
 def find_phones(page: PageLines, regions: Sequence[str]) -> Iterator[Contact]:
     """Yield the phone and fax numbers in the text. `regions` are the likeliest countries, likeliest first."""
-    text, likely = page.text, tuple(regions)
+    text = page.text
     for place, candidate in islice(_phone_candidates(page), MAX_PHONES):
-        contact = _read_number(candidate, text[max(0, place - 40) : place], likely)
+        start, printed = place, candidate
+        before = text[max(0, start - 40) : start]
+        line_start = before.rfind("\n")
+        same_line, above = before[line_start + 1 :], before[: max(0, line_start)].rsplit("\n", 1)[-1]
+        label = same_line if same_line.strip(" :") else above
+        is_labelled, is_fax = _label_kind(label)
+        if _DATE.fullmatch(printed) or "\n" in printed:
+            continue
+        if not is_labelled and _names_another_number(same_line, above[-20:]):
+            continue
+        contact = None
+        for skipped, part in _readings(candidate):
+            if contact := _checked(part, regions, labelled=is_fax or is_labelled):
+                start, printed = place + skipped, part
+                break
+        if contact is None and is_labelled and len(printed) >= _LOCAL_DIGITS:
+            contact = printed, "", 0.62  # a local number, which no plan knows without its area
         if contact is not None:
-            yield contact._replace(start=place + contact.start, end=place + contact.end)
-
-
-@keep_beside
-def _read_number(candidate: str, before: str, regions: tuple[str, ...]) -> Contact | None:
-    """Return the number that digits with few signs between are, given the text before, as if they began at 0."""
-    if _DATE.fullmatch(candidate):
-        return None
-    line_start = before.rfind("\n")
-    same_line, above = before[line_start + 1 :], before[: max(0, line_start)].rsplit("\n", 1)[-1]
-    is_labelled, is_fax = _label_kind(same_line if same_line.strip(" :") else above)
-    if not is_labelled and _names_another_number(same_line, above[-20:]):
-        return None
-    field = "fax" if is_fax else "phone"
-    for start, printed in _readings(candidate):
-        if found := _checked(printed, regions, labelled=is_fax or is_labelled):
-            normal, country, sure = found
-            return Contact(field, normal, printed, start, start + len(printed), sure, country)
-    if is_labelled and len(candidate) >= _LOCAL_DIGITS:
-        # a local number, which no plan knows without its area
-        return Contact(field, candidate, candidate, 0, len(candidate), 0.62)
-    return None
+            normal, country, sure = contact
+            yield Contact(
+                "fax" if is_fax else "phone",
+                normal,
+                printed,
+                start,
+                start + len(printed),
+                confidence=sure,
+                country=country,
+            )
 
 
 def _readings(candidate: str) -> Iterator[tuple[int, str]]:

@@ -112,9 +112,7 @@ _LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)).lju
 def find_hours(page: PageLines) -> Iterator[OpenHours]:
     """Yield the opening hours of each line that has them. Days on one line hold for times on the next."""
     numbers = [number for number in page.digit_lines if _may_have_times(page.lines[number])]
-    lowered = page.text.lower()
-    if any(map(lowered.__contains__, _SHUT_WORDS)):  # seldom; a generator would take twice as long
-        shut = [number for number, line in enumerate(page.lines) if _says_shut(line)]
+    if shut := [number for number, line in enumerate(page.lines) if _says_shut(line)]:
         numbers = sorted({*numbers, *shut})
     for number in numbers:
         line, above = page.lines[number], page.lines[number - 1] if number else ""
@@ -136,7 +134,7 @@ def _says_shut(line: str) -> bool:
     if line.isascii():
         return not _SHUT_IN_ASCII.isdisjoint(line.encode().translate(_LETTERS).split())
     lowered = line.lower()
-    return any(map(lowered.__contains__, _SHUT_WORDS))
+    return any(map(lowered.__contains__, _SHUT_WORDS))  # a generator would take twice as long
 
 
 @keep_beside

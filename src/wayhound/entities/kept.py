@@ -17,26 +17,26 @@ _Answer = TypeVar("_Answer")
 class _Kept(dict[str, _Answer]):
     """Answers by text; a missing one is asked for. All are forgotten when there are too many."""
 
-    def __init__(self, function: Callable[[str], _Answer]) -> None:
+    def __init__(self, function: Callable[[str], _Answer], most: int) -> None:
         super().__init__()
-        self._function = function
+        self._function, self._most = function, most
 
     def __missing__(self, text: str) -> _Answer:
         answer = self._function(text)
         if len(text) <= MAX_KEPT_CHARS:
-            if len(self) >= MAX_KEPT:
+            if len(self) >= self._most:
                 self.clear()
             self[text] = answer
         return answer
 
 
-def keep(function: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
-    """Return a function that keeps its answers for texts, but for those of long ones.
+def keep(function: Callable[[str], _Answer], most: int = MAX_KEPT) -> Callable[[str], _Answer]:
+    """Return a function that keeps its answers for `most` texts at a time, but for those of long ones.
 
     It is the lookup of a dictionary, which takes a third of the time of `lru_cache`: that one moves each answer to the
     front, and the answers beside it are anywhere in memory.
     """
-    return _Kept(function).__getitem__
+    return _Kept(function, most).__getitem__
 
 
 def keep_beside(function: Callable[[str, *_Rest], _Answer]) -> Callable[[str, *_Rest], _Answer]:
