@@ -290,6 +290,34 @@ def test_a_street_without_a_city_counts_beside_a_phone_number_and_nowhere_else()
     assert find_addresses(lines_of(street), ["US"]) == []
 
 
+@pytest.mark.parametrize("street", ["12 Main St. (5th Ave.)", "24th & M Streets NW, Springfield, IL"])
+def test_a_street_beside_a_phone_number_may_have_a_label(street: str) -> None:
+    page = lines_of(f"<h1>Joe</h1><p>Where: {street}</p><p>Call: 212-366-1182</p>")
+    found = find_addresses(page, ["US"])
+    assert [(address.text, page.text[address.start : address.end]) for address in found] == [(street, street)]
+
+
+@pytest.mark.parametrize(
+    ("html", "phone", "country"),
+    [
+        ("Via dei Vascellari, 29<br>00153 Roma<br>Tel: 06 581 2260", "+39065812260", "IT"),
+        ("81 rue de Lille, 75007 Paris<br>01 87 44 69 96", "+33187446996", "FR"),
+        ("Hauptstraße 5, 10115 Berlin<br>Tel. 030 901820", "+4930901820", "DE"),
+    ],
+)
+def test_the_word_for_a_street_tells_the_country_where_nothing_else_does(
+    html: str, phone: str, country: str
+) -> None:
+    page = facts_of(f"<h1>Acme</h1><p>{html}", "https://guide.example.com/")
+    assert texts(page, "phone") == [phone]
+    assert [fact.country for fact in page.of("address")] == [country]
+
+
+def test_a_country_of_the_site_is_not_overruled_by_a_word_for_a_street() -> None:
+    page = facts_of("<p>Rue du Marché 3, 10115 Berlin</p>", "https://acme.de/")
+    assert [fact.country for fact in page.of("address")] == ["DE"]
+
+
 def test_what_a_page_states_for_machines_is_read_in_every_syntax() -> None:
     data = {
         "@type": "Restaurant", "name": "Chez Nous", "telephone": "+33 1 42 68 53 00",

@@ -109,6 +109,7 @@ _NUMBER_WORD = re.compile(r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|
 _CODE_FIRST = re.compile(
     rf"(?<![\w.,/+-])((?:[A-Z]{{1,2}}[- ])?(?:\d{{4}}-\d{{3}}|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|\d{{4,6}})),?\s+({CITY})"
 )
+_BEFORE_CITY = re.compile(rf"\d,?\s+[{CAPITAL}гмс]")
 _MX = re.compile(r"C\.? ?P\.? ?(\d{5})(?!\d)", re.IGNORECASE)
 US_NO_ZIP = re.compile(rf"({CITY}),\s*({'|'.join(US_STATES.values())})(?![\w'’])")
 _BR_NO_CODE = re.compile(rf"({CITY})\s*[-–—/,]\s*({'|'.join(sorted(BR_STATES))})(?!\w)")
@@ -227,7 +228,7 @@ def _post_codes(index: int, text: str, hints: Sequence[str]) -> Iterator[Address
     yield from _codes_of_few(index, text, hints, sizes)
     yield from _code_after_street(index, text, hints)
     is_split = {2, 3} <= sizes or ("-" in text and (2 in sizes or not text.isascii()))  # 12-345, 123 45
-    for match in _CODE_FIRST.finditer(text) if is_code or is_split else ():
+    for match in _CODE_FIRST.finditer(text) if (is_code or is_split) and _BEFORE_CITY.search(text) else ():
         is_year = len(match[1]) == 4 and _COPYRIGHT.search(text, 0, match.start())
         if not is_year and (country := _code_country(match[1], hints)):
             yield AddressAnchor(index, match.start(), match.end(), country, match[1], 0.55)

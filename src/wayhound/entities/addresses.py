@@ -39,6 +39,7 @@ from wayhound.entities.places import (
     COUNTRY_NAME,
     US_STATES,
     country_named,
+    country_of_street,
     names_street,
     search_country,
 )
@@ -225,24 +226,25 @@ def _streets_alone(page: PageLines) -> Iterator[Address]:
     phones = [index for index in page.digit_lines if _has_phone(page.lines[index])]
     near = {index + step for index in phones for step in range(-_NEAR_LINES, _NEAR_LINES + 1)}
     for index in sorted(near):
-        line = _street_alone(page.lines[index]) if 0 <= index < len(page.lines) else ""
-        if not line:
+        line = page.lines[index].rstrip(" ,;") if 0 <= index < len(page.lines) else ""
+        label = _after_label(line)
+        if not _is_street_alone(line[label:]):
             continue
         below = page.lines[index + 1] if index + 1 < len(page.lines) else ""
-        end = page.starts[index] + len(line)
+        start, end = page.starts[index] + label, page.starts[index] + len(line)
+        line = line[label:]
         if "," not in line and len(below) < 30 and _TOWN.fullmatch(below):
             line, end = f"{line}, {below.rstrip(' ,')}", page.starts[index + 1] + len(below)
-        yield Address(line, page.starts[index], end, _likely_country(line, ()), "", 0.55)
+        yield Address(line, start, end, _likely_country(line, ()), "", 0.55)
 
 
 @keep
-def _street_alone(line: str) -> str:
-    """Return a line that is a street, maybe with a town; empty if it is anything else."""
-    line = line.rstrip(" ,;")
-    if len(line) > MAX_PART_CHARS:
-        return ""
-    has_shape = _STREET_ALONE.fullmatch(line) or ("," in line and US_NO_ZIP.search(line))
-    return line if has_shape and names_street(line.partition(",")[0]) else ""
+def _is_street_alone(text: str) -> bool:
+    """Return True for a street, maybe with a town."""
+    if len(text) > MAX_PART_CHARS:
+        return False
+    has_shape = _STREET_ALONE.fullmatch(text) or ("," in text and US_NO_ZIP.search(text))
+    return bool(has_shape) and names_street(text.partition(",")[0])
 
 
 @keep
@@ -288,7 +290,10 @@ def _grow(page: PageLines, anchor: AddressAnchor, hints: Sequence[str]) -> Addre
     if anchor.weight == LABELLED and not (NUMBER.search(text) or names_street(text) or "," in text):
         return None  # after a label, but nothing of an address in it
     first, last = pieces[0], pieces[-1]
-    country = _country_at_end(text) or anchor.country or _country_in(text) or _likely_country(text, hints)
+    guess = anchor.country
+    if anchor.code_first and guess not in hints:  # many countries have codes of this shape
+        guess = country_of_street(text, anchor.post_code) or guess
+    country = _country_at_end(text) or guess or _country_in(text) or _likely_country(text, hints)
     confidence = (
         anchor.weight + (0.2 if street else -0.25) + (0.05 if country and country in hints[:2] else 0.0)
     )

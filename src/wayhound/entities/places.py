@@ -148,11 +148,11 @@ BR_STATES = frozenset(
 
 STREET_WORDS: dict[str, tuple[str, str]] = {
     # language: words that stand alone, endings of compounds
-    "en": ("street st avenue ave av boulevard blvd road rd drive dr lane ln way court ct place pl plaza plz square sq "
-           "highway hwy parkway pkwy pike turnpike tpke terrace ter trail trl circle cir alley crescent cres close row "
-           "quay wharf broadway route rte freeway fwy expressway expy mews gardens grove esplanade parade sarani nagar "
-           "marg mall walk causeway promenade loop center centre ctr crossing xing beltway sector campus village "
-           "building bldg tower floor suite ste", ""),
+    "en": ("street st streets sts avenue ave av avenues aves boulevard blvd road rd drive dr lane ln way court ct "
+           "place pl plaza plz square sq highway hwy parkway pkwy pike turnpike tpke terrace ter trail trl circle cir "
+           "alley crescent cres close row quay wharf broadway route rte freeway fwy expressway expy mews gardens grove "
+           "esplanade parade sarani nagar marg mall walk causeway promenade loop center centre ctr crossing xing "
+           "beltway sector campus village building bldg tower floor suite ste", ""),
     "de": ("am an im platz allee ring straße strasse str. gasse weg ufer damm markt",
            "straße strasse str. str weg platz gasse allee ring damm ufer markt hof "
            "chaussee steig graben berg zeile promenade"),
@@ -228,6 +228,20 @@ def names_street(text: str) -> bool:
         if "-" in bare and names_street(bare.replace("-", " ")):
             return True
     return False
+
+
+_LANGUAGES_OF = {
+    street: [language for language, (words, _) in STREET_WORDS.items() if street in words.split()]
+    for street in _STREETS
+}
+
+
+def country_of_street(text: str, post_code: str) -> str:
+    """Return the country whose language alone has a word for a street in a text, if its post codes look like this."""
+    tokens = _STREET_TOKENS.findall(text.lower())
+    languages = {_LANGUAGES_OF[token][0] for token in tokens if len(_LANGUAGES_OF.get(token, ())) == 1}
+    country = LANGUAGE_COUNTRIES.get(languages.pop(), "") if len(languages) == 1 else ""
+    return country if country and re.fullmatch(COUNTRIES[country].post_code, post_code) else ""
 
 
 _BY_NAME = {fold(name): country.code for country in COUNTRIES.values() for name in country.names}

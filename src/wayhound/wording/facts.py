@@ -12,6 +12,7 @@ from wayhound.wording.faults import format_ending
 from wayhound.wording.quantities import count
 
 FOUND = "found"
+MOST_MISSING = 3  # fields that are named
 
 
 def format_extracted(done: ExtractedFacts, wanted: Wanted) -> str:
@@ -40,13 +41,18 @@ def format_costly(done: CostlyExtraction) -> str:
 
 
 def format_row(row: FactRow, fields: Sequence[str]) -> str:
-    """Return how the search for one row went: `found`, `found, but no phone`, or why there is nothing."""
+    """Return how the search for one row went: `found`, `found, but no phone`, or why there is nothing.
+
+    Where many fields are missing, as of a whole kind, they are counted: the empty cells show which.
+    """
     missing = row.missing(fields)
     if not missing:
         return FOUND
-    if len(missing) < len(fields):
-        return f"found, but no {' or '.join(missing)}"
-    return f"nothing found ({format_ending(row.reason)})" if row.reason else "nothing found"
+    if len(missing) == len(fields):
+        return f"nothing found ({format_ending(row.reason)})" if row.reason else "nothing found"
+    if len(missing) > MOST_MISSING:
+        return f"found, {len(fields) - len(missing)} of {len(fields)} fields"
+    return f"found, but no {' or '.join(missing)}"
 
 
 def format_wide_row(row: WideRow, fields: Sequence[str], outcomes: Mapping[str, tuple[str, str, int]]) -> str:
