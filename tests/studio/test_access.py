@@ -99,8 +99,9 @@ def test_pages_may_load_nothing_from_elsewhere_and_not_be_framed(visitor: Visito
 
 
 def passes(kind: str, path: str, headers: dict[str, str]) -> bool:
-    """Return True if the guard of the studio lets a request through to the application."""
-    reached = []
+    """Return True if the guard of the studio lets a request through to the application; else it answers itself."""
+    reached: list[str] = []
+    answers: list[Message] = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         reached.append(scope["path"])
@@ -110,6 +111,7 @@ def passes(kind: str, path: str, headers: dict[str, str]) -> bool:
 
     async def send(message: Message) -> None:
         assert message["type"] != "websocket.accept"
+        answers.append(message)
 
     raw = [(name.encode(), text.encode()) for name, text in headers.items()]
     state = SimpleNamespace(state=SimpleNamespace(pages=SimpleNamespace(render=lambda *_, **__: "")))
@@ -117,6 +119,8 @@ def passes(kind: str, path: str, headers: dict[str, str]) -> bool:
         "type": kind, "path": path, "headers": raw, "query_string": b"", "method": "GET", "app": state,
     }  # fmt: skip
     asyncio.run(Access(application, TOKEN)(scope, receive, send))
+    assert bool(answers) is not bool(reached)
+    assert kind != "websocket" or answers in ([], [{"type": "websocket.close", "code": 1008}])
     return bool(reached)
 
 
@@ -150,6 +154,7 @@ def test_static_files_need_no_cookie_and_all_else_does() -> None:
     assert passes("http", "/static/x/y.js", {"host": HERE})
     assert not passes("http", "/trails", {"host": HERE})
     assert passes("http", "/trails", {"host": HERE, "cookie": cookie()})
+    assert not passes("http", "/trails", {"host": HERE, "cookie": "a@b=c"})  # not a cookie at all
 
 
 def test_a_token_cannot_be_guessed() -> None:
