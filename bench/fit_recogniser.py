@@ -40,6 +40,7 @@ from wayhound.forage.scorers.adaptive import Adaptive
 from wayhound.learn.arrays import Floats
 from wayhound.learn.logistic import fit_log_odds
 from wayhound.paths.model import ADAPTIVE_STRATEGY
+from wayhound.paths.page_names import NO_MATCH
 from wayhound.paths.site_recognition import (
     FEATURES,
     NONE_FEATURES,
@@ -345,6 +346,9 @@ ABLATIONS: dict[str, Change] = {
     ),
     "the second pass": lambda site: replace(_with_pages(site, site.pages), second_pass=0.0),
     "goals told by their names": lambda site: _with_lesson(site, told_by_name=False),
+    "names that look alike": lambda site: _with_lesson(
+        _with_pages(site, [replace(page, likeness=NO_MATCH) for page in site.pages]), name_trust=0.0
+    ),
     "the share of sites with one goal": lambda site: _with_lesson(site, single=0.0),
 }
 

@@ -6,7 +6,7 @@ The model of the strategy `adaptive` is a path model with more models of goal pa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from wayhound.paths.labellers import (
     PairedCrfLabeller,
     pair_rules,
 )
+from wayhound.paths.page_names import TaughtNames
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.site_recognition import LessonFacts
 from wayhound.paths.trait_model import LinkPrior, TraitModel
@@ -99,6 +100,7 @@ class AdaptiveModel(ForageModel):
     from_sites: TraitModel
     prior: LinkPrior
     lesson: LessonFacts
+    names: TaughtNames = field(default_factory=TaughtNames)  # older models have none
     use_urls: bool = True
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -108,6 +110,7 @@ class AdaptiveModel(ForageModel):
             meta[name] = list(model.weights)
         meta["prior"] = asdict(self.prior)
         meta["lesson"] = asdict(self.lesson)
+        meta["names"] = {"goals": self.names.goals, "others": self.names.others}
         meta["use_urls"] = self.use_urls
         return arrays, meta
 
@@ -157,7 +160,9 @@ def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
                 single=float(lesson.get("single", lesson["one_goal"])),
                 named=float(lesson.get("named", 0.0)),
                 told_by_name=bool(lesson.get("told_by_name", False)),
+                name_trust=float(lesson.get("name_trust", 0.0)),
             ),
+            names=TaughtNames(*(_sites_names(meta, kind) for kind in ("goals", "others"))),
             use_urls=bool(meta["use_urls"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -166,6 +171,11 @@ def _unpack_adaptive(arrays: Arrays, meta: Mapping[str, Any]) -> AdaptiveModel:
 
 def _weights(named: Mapping[str, Any]) -> dict[str, float]:
     return {str(name): float(weight) for name, weight in named.items()}
+
+
+def _sites_names(meta: Mapping[str, Any], kind: str) -> list[list[str]]:
+    """Return the names of taught pages by site; older models have none."""
+    return [[str(name) for name in names] for names in meta.get("names", {}).get(kind, [])]
 
 
 def _trait_model(arrays: Arrays, meta: Mapping[str, Any], name: str) -> TraitModel:

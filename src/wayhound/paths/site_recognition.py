@@ -32,6 +32,7 @@ from scipy.sparse import csr_array
 
 from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.logistic import fit_log_odds
+from wayhound.paths.page_names import NO_MATCH, NameMatch
 
 MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of three must not decide alone
 BEST_CHILDREN = 5
@@ -66,6 +67,7 @@ FEATURES = (
     "list size", "template size", "children", "child count", "pages", "one site", "one site, below best", "sites",
     "list best", "contrast", "parent", "parent is goal", "named", "named below best", "named alone",
     "single", "single, list size", "single, below best", "agreement", "crf, agreeing",
+    "like goals", "like others", "likeness below best", "trusted likeness", "trusted likeness below best", "trust",
 )  # fmt: skip
 NONE_FEATURES = (
     "bias", "best", "doubtful best", "doubtful top", "doubtful sum", "doubtful none",
@@ -91,6 +93,7 @@ class PageEvidence:
     twin: str = ""  # shared by the translations of a page
     is_start: bool = False
     named: float = 0.0  # how far its name has the concepts that the lesson's goals have, in [0, 1]
+    likeness: NameMatch = NO_MATCH  # how far its name looks like those of the lesson's pages
     words: Sequence[int] = ()
     traits: Sequence[int] = ()
     values: Sequence[float] = ()  # of the traits
@@ -116,6 +119,7 @@ class LessonFacts:
     single: float = 0.0
     named: float = 0.0
     told_by_name: bool = False
+    name_trust: float = 0.0  # how far names that look alike tell goals from other pages, in [0, 1]
 
     @property
     def log_sites(self) -> float:
@@ -189,6 +193,7 @@ class SiteRecogniser:
     _groups: dict[Hashable, tuple[float, int, float]] = field(default_factory=dict)
     _children: dict[str, list[float]] = field(default_factory=dict)
     _named: list[float] = field(default_factory=list)
+    _best_name: float = -1.0
     _moments: Floats = field(default_factory=lambda: np.zeros(6))  # of `_agreement`, over the pages so far
     _known: dict[tuple[RecogniserWeights, tuple[tuple[str, bool], ...]], Floats] = field(
         default_factory=dict, init=False
@@ -203,6 +208,7 @@ class SiteRecogniser:
         self._by_url[page.url] = mean
         insort(self._sorted, mean)
         insort(self._named, page.named)
+        self._best_name = max(self._best_name, page.likeness.contrast)
         self._moments += _moments(odds)
         for group in page.groups:
             total, count, best = self._groups.get(group, (0.0, 0, -MAX_LOG_ODDS))
@@ -226,7 +232,8 @@ class SiteRecogniser:
         parent = self._by_url.get(page.parent, -MAX_LOG_ODDS)
         is_named = page.named >= WELL_NAMED
         alike = len(self._named) - bisect_left(self._named, WELL_NAMED)
-        agreement = _agreement(self._moments)
+        agreement, trust = _agreement(self._moments), self.lesson.name_trust
+        name, below = page.likeness, page.likeness.contrast - self._best_name
         return np.array([
             1.0, *odds, total / size, template / template_size, mean - best, best, median,
             float(page.is_start), np.log(size), np.log(template_size), child - mean, np.log1p(len(children)),
@@ -234,6 +241,7 @@ class SiteRecogniser:
             (best - median) * (mean - median) / MAX_LOG_ODDS, parent, 1 / (1 + np.exp(-parent)),
             page.named, page.named - self._named[-1], is_named / math.sqrt(max(alike, 1)),
             single, single * np.log(size), single * (mean - best), agreement, agreement * odds[0],
+            name.goals, name.others, below, trust * name.contrast, trust * below, trust,
         ])  # fmt: skip
 
     def rows(self, answers: Answers = NO_ANSWERS) -> Floats:
@@ -260,7 +268,9 @@ class SiteRecogniser:
         parent = np.array([by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
         named = np.array([page.named for page in self.pages])
         is_named = (named >= WELL_NAMED).astype(np.float64)
-        agreement = _agreement(_moments(odds))
+        agreement, trust = _agreement(_moments(odds)), self.lesson.name_trust
+        names = np.array([(page.likeness.goals, page.likeness.others) for page in self.pages])
+        contrast = names[:, 0] - names[:, 1]
         columns = [
             np.ones(n), *odds.T, total, template, mean - best, best, median,
             np.array([page.is_start for page in self.pages], dtype=np.float64), np.log(size), np.log(template_size),
@@ -268,6 +278,7 @@ class SiteRecogniser:
             list_best[lists] - mean, (best - median) * (mean - median) / MAX_LOG_ODDS, parent, sigmoid(parent),
             named, named - named.max(), is_named / math.sqrt(max(is_named.sum(), 1.0)),
             single, single * np.log(size), single * (mean - best), agreement, agreement * odds[:, 0],
+            *names.T, contrast - contrast.max(), trust * contrast, trust * (contrast - contrast.max()), trust,
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
 

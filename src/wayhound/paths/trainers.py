@@ -26,6 +26,7 @@ from wayhound.paths.labellers import (
     pair_rules,
 )
 from wayhound.paths.model import ADAPTIVE_STRATEGY, CRF_STRATEGY, AdaptiveModel, ForageModel
+from wayhound.paths.page_names import learn_names, page_names
 from wayhound.paths.samples import (
     PathSample,
     SampleMaker,
@@ -335,12 +336,17 @@ def train_adaptive(
             further += spied_examples(site, own, seen, use_urls=use_urls, ignored=ignored)
     from_trails = fit_trait_model(examples, ignored)
     prior = learn_link_prior(trails, use_urls=use_urls, ignored=ignored)
+    names, name_trust = learn_names(
+        [(own.site, own.truth > 0, page_names(reached, use_urls=use_urls)) for own, reached in pages]
+    )
+    lesson = _lesson_facts(pages, unlabelled or {}, prior, use_urls=use_urls)
     return AdaptiveModel(
         **{part.name: getattr(path, part.name) for part in fields(path)} | {"strategy": ADAPTIVE_STRATEGY},
         from_trails=from_trails,
         from_sites=fit_trait_model([*examples, *further], ignored) if further else from_trails,
         prior=prior,
-        lesson=_lesson_facts(pages, unlabelled or {}, prior, use_urls=use_urls),
+        lesson=replace(lesson, name_trust=name_trust),
+        names=names,
         use_urls=use_urls,
     )
 

@@ -237,12 +237,17 @@ def _add_names(traits: dict[str, float], place: str, texts: Sequence[str]) -> No
     concept says less.
     """
     for text in texts:
-        for part in _NAME_PARTS.split(text):
+        for part in name_parts(text):
             concepts = named_concepts(tuple(words(part)))
             share = min(1.0, MENU_WORDS / max(len(part.split()), 1)) ** 2
             for concept in sorted(concepts):
                 name = f"@{place} {concept}"
                 traits[name] = max(traits.get(name, 0.0), share)
+
+
+def name_parts(title: str) -> list[str]:
+    """Return the parts of a title, each of which may be the name of the page or that of its site."""
+    return _NAME_PARTS.split(title)
 
 
 _NAMING_PLACES = frozenset({"@title", "@heading", "@link", "@address"})

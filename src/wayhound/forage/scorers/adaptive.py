@@ -21,6 +21,7 @@ from wayhound.forage.scorers.path_learner import PathLearner, checked_model
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
+from wayhound.paths.page_names import page_names
 from wayhound.paths.site_recognition import (
     NO_ANSWERS,
     QUESTIONS_A_SITE,
@@ -213,6 +214,7 @@ class Adaptive:
             twin=without_language(reached.page.url) if self.model.use_urls else "",
             is_start=reached.link is None,
             named=self.model.prior.named(traits),
+            likeness=self.model.names.match(page_names(reached, use_urls=self.model.use_urls)),
             # arrays: as tuples they were most of the memory of a large site
             words=array("l", (numbers[name] for name in traits if name[0] not in "#@")),
             traits=array("l", (numbers[name] for name in traits if name[0] in "#@")),
