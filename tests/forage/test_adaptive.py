@@ -17,6 +17,7 @@ from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.adaptive import MEAN_SHARE, PRIOR_SHARE, Adaptive, PageGroups
 from wayhound.page import Link, Page
 from wayhound.paths.model import AdaptiveModel, unpack
+from wayhound.paths.page_names import NO_MATCH
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.site_recognition import LessonFacts
 from wayhound.paths.trainers import train_adaptive
@@ -249,12 +250,15 @@ def test_a_model_that_was_kept_in_a_file_goes_the_same_way(model: AdaptiveModel,
     ]
     assert told[0] == told[1]
     assert Adaptive(again).model.prior == model.prior
+    assert again.names == model.names
 
 
 def test_a_damaged_model_is_refused(model: AdaptiveModel) -> None:
     arrays, meta = model.pack()
     with pytest.raises(ModelError, match="Train it again"):
         unpack(arrays, {**meta, "prior": {}})
+    with pytest.raises(ModelError, match="Train it again"):
+        unpack(arrays, {**meta, "names": 1})
     with pytest.raises(ModelError, match="do not fit"):
         unpack({**arrays, "from_trails_weights": arrays["from_trails_weights"][1:]}, meta)
     with pytest.raises(ModelError, match="page_weights is missing"):
@@ -285,9 +289,11 @@ def test_one_goal_on_every_taught_site_is_seen_in_the_lesson() -> None:
 
 def test_a_model_that_says_less_about_its_lesson_can_still_be_used(model: AdaptiveModel) -> None:
     arrays, meta = model.pack()
-    older = unpack(arrays, {**meta, "lesson": {"sites": 2, "goals": 6, "one_goal": True}})
+    less = {name: value for name, value in meta.items() if name != "names"}
+    older = unpack(arrays, {**less, "lesson": {"sites": 2, "goals": 6, "one_goal": True}})
     assert isinstance(older, AdaptiveModel)
     assert older.lesson == LessonFacts(sites=2, goals=6, one_goal=True, single=1.0)
+    assert older.names.match(["staff"]) == NO_MATCH
 
 
 def test_ignored_concepts_are_in_no_part_of_a_model(model: AdaptiveModel) -> None:

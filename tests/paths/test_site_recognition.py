@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from wayhound.paths.page_names import NameMatch
 from wayhound.paths.site_recognition import (
     FEATURES,
     FEW_SITES,
@@ -100,6 +101,23 @@ def test_goals_of_a_site_are_only_likely_beyond_the_limit_of_its_lesson() -> Non
     assert (
         ranked.goals + ranked.likely == site.ranked(max_doubt=1.0).goals + site.ranked(max_doubt=1.0).likely
     )
+
+
+def unsure_pages(trust: float) -> SiteRecogniser:
+    """A start page and five pages between which the models cannot tell; the third is named like taught goals."""
+    site = SiteRecogniser(LessonFacts(sites=3, single=1.0, name_trust=trust))
+    site.add(PageEvidence("/", "", "", 0, "/", (-3.0,) * 3, is_start=True))
+    for number in range(5):
+        likeness = NameMatch(0.9, 0.1) if number == 2 else NameMatch(0.1, 0.2)
+        site.add(PageEvidence(f"/{number}", "/", "nav", 1, "/", (-1.0,) * 3, likeness=likeness))
+    return site
+
+
+def test_a_page_has_the_same_likeness_when_it_is_read_and_in_the_report() -> None:
+    site = unsure_pages(0.5)
+    columns = [FEATURES.index(name) for name in FEATURES if "like" in name or name == "trust"]
+    last, mean = site.pages[-1], sum(site.pages[-1].odds) / 3
+    assert site.rows()[-1, columns] == pytest.approx(site._row(last, mean)[columns])
 
 
 def test_translations_of_a_page_are_judged_together() -> None:
