@@ -70,4 +70,9 @@ def test_names_are_trusted_as_far_as_taught_sites_agree_on_them() -> None:
     people = [(site, True, (word,)) for site, word in (("a", "ada"), ("b", "bo li"), ("c", "uwe"))]
     assert learn_names([*agreeing, *others])[1] == 1.0
     assert learn_names([*people, *others])[1] < 0.5
-    assert learn_names([agreeing[0], others[0]])[1] == 0.0  # one site tells nothing about others
+
+
+def test_names_of_one_site_alone_count_for_nothing() -> None:
+    taught, trust = learn_names([("a", True, ("venue",)), ("a", False, ("news",)), ("b", False, ("shop",))])
+    assert taught.match(["venue"]) == NO_MATCH
+    assert trust == 0.0

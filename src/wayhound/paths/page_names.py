@@ -145,15 +145,16 @@ def learn_names(pages: Sequence[TaughtPage]) -> tuple[TaughtNames, float]:
     """Return the names in a lesson, and how far they tell goals of sites that were not taught, in [0, 1].
 
     Each taught site is compared with the others, as a new site will be: 1 if its goals are always more like their
-    goals than its other pages are (2 · area under the curve − 1, 0 if negative). One site alone tells nothing.
+    goals than its other pages are (2 · area under the curve − 1, 0 if negative). Of one site no names are kept: whether
+    they are those of the goal or of that site alone is not known, and departments were recognised worse with them.
     """
     numbers = {site: number for number, site in enumerate(dict.fromkeys(site for site, _, _ in pages))}
     listed: dict[bool, list[dict[str, None]]] = {kind: [{} for _ in numbers] for kind in (True, False)}
     for site, is_goal, names in pages:
         listed[is_goal][numbers[site]].update(dict.fromkeys(names))
+    if sum(map(bool, listed[True])) < 2:
+        return TaughtNames(), 0.0
     taught = TaughtNames(*([list(names) for names in listed[kind]] for kind in (True, False)))
-    if sum(map(bool, taught.goals)) < 2:
-        return taught, 0.0
     contrasts: dict[bool, list[float]] = {True: [], False: []}
     for site, is_goal, names in pages:
         contrasts[is_goal].append(taught.match(names, without=numbers[site]).contrast)
