@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.papers.texts import laid_out, placed, plain
-from wayhound.documents.document import Document
+from wayhound.documents.document import Document, DocumentKind
 from wayhound.papers.fields import FieldSpan
 from wayhound.papers.front_layout import read_front_by_layout
 from wayhound.papers.header_reader import (
@@ -380,7 +380,7 @@ MODELS = PaperModels(shipped_crf("header"), shipped_crf("reference"), shipped_le
 
 
 @pytest.mark.parametrize("kind", ["pdf", "postscript", "scan"])
-def test_the_name_of_a_file_that_is_stated_as_its_title_is_not_the_title(kind: str) -> None:
+def test_the_name_of_a_file_that_is_stated_as_its_title_is_not_the_title(kind: DocumentKind) -> None:
     stated = replace(paper(), kind=kind, stated=(("title", ("walk.dvi",)),))
     (title,) = read_paper(stated, MODELS, "").fields["title"]
     assert title.text == "Learning to Walk Along Paths of Links"

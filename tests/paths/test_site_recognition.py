@@ -12,6 +12,7 @@ from wayhound.paths.site_recognition import (
     MANY_GOALS,
     MANY_SINGLE,
     MAX_DOUBT,
+    MAX_DOUBT_AFTER_MANY,
     MAX_NAMED_DOUBT,
     MIN_SHARE,
     MOST_FITTED_SITES,
@@ -88,9 +89,14 @@ def test_after_a_lesson_of_named_goals_a_smaller_doubt_silences_a_site() -> None
     assert named.max_doubt == MAX_NAMED_DOUBT < MAX_DOUBT == unnamed.max_doubt
 
 
-@pytest.mark.parametrize(("sites", "goals"), [(FEW_SITES, 1), (3, MANY_GOALS + 1)])
-def test_names_of_few_sites_or_of_many_goals_leave_the_limit_of_doubt(sites: int, goals: int) -> None:
-    assert LessonFacts(sites=sites, goals=goals, named=1.0).max_doubt == MAX_DOUBT
+def test_names_of_few_sites_leave_the_limit_of_doubt() -> None:
+    assert LessonFacts(sites=FEW_SITES, goals=1, named=1.0).max_doubt == MAX_DOUBT
+
+
+@pytest.mark.parametrize("named", [0.0, 1.0])
+def test_after_many_goals_only_a_large_doubt_silences_a_site(named: float) -> None:
+    lesson = LessonFacts(sites=3, goals=MANY_GOALS + 1, named=named)
+    assert lesson.max_doubt == MAX_DOUBT_AFTER_MANY > MAX_DOUBT
 
 
 def test_goals_of_a_site_are_only_likely_beyond_the_limit_of_its_lesson() -> None:
@@ -113,6 +119,12 @@ def unsure_pages(trust: float) -> SiteRecogniser:
     return site
 
 
+def test_a_name_like_those_of_taught_goals_tells_the_goal_if_names_told_the_taught_ones() -> None:
+    trusted, untrusted = unsure_pages(1.0).probabilities(), unsure_pages(0.0).probabilities()
+    assert trusted.argmax() == 3
+    assert trusted[3] - trusted[1] > untrusted[3] - untrusted[1]
+
+
 def test_a_page_has_the_same_likeness_when_it_is_read_and_in_the_report() -> None:
     site = unsure_pages(0.5)
     columns = [FEATURES.index(name) for name in FEATURES if "like" in name or name == "trust"]
@@ -123,10 +135,10 @@ def test_a_page_has_the_same_likeness_when_it_is_read_and_in_the_report() -> Non
 def test_translations_of_a_page_are_judged_together() -> None:
     site = recogniser()
     site.add(PageEvidence("/de/people/7", "/news/1", "p", 4, "/de/people", (4.0,) * 3, twin="/people/7"))
-    site.add(PageEvidence("/people/7", "/news/1", "p", 4, "/people", (-2.0,) * 3, twin="/people/7"))
+    site.add(PageEvidence("/people/7", "/news/2", "p", 4, "/people", (-2.0,) * 3, twin="/people/7"))
     alone = recogniser()
     alone.add(PageEvidence("/de/people/7", "/news/1", "p", 4, "/de/people", (4.0,) * 3))
-    alone.add(PageEvidence("/people/7", "/news/1", "p", 4, "/people", (-2.0,) * 3))
+    alone.add(PageEvidence("/people/7", "/news/2", "p", 4, "/people", (-2.0,) * 3))
     assert site.rows()[-1, 1:4] == pytest.approx([1.0, 1.0, 1.0])
     assert site.probabilities()[-1] > alone.probabilities()[-1]
 

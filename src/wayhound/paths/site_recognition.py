@@ -50,7 +50,8 @@ SURE, NEARLY_BEST = 0.35, 0.85  # a page of this probability is sure; a share of
 MAX_DOUBT = 0.85  # above this probability that a site has no goal, none is reported
 MAX_NAMED_DOUBT = 0.75  # the same after a lesson whose goals are named
 FEW_SITES = 2  # up to here, names that the taught sites agree on may be chance
-MANY_GOALS = 15  # beyond, sites that have goals are doubted more: at .75, 5 to 14 % of them would be silent
+MANY_GOALS = 15  # beyond, sites that have goals are doubted more: at .75, 5 to 15 % of them would be silent
+MAX_DOUBT_AFTER_MANY = 0.9  # the same after so many goals: at .85, 2 to 8 % would be
 NAMED_LESSON = 0.4  # from here on a lesson's goals are named by concepts that its sites agree on
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
@@ -134,9 +135,11 @@ class LessonFacts:
         """The most probable "no goal" at which goals are still reported.
 
         Doubts about sites that have goals are smaller after a lesson whose goals are named, and a lower limit silences
-        no more of them. Names of one or two sites may be chance; after many goals, doubts are larger again.
+        no more of them. Names of one or two sites may be chance. After many goals, doubts are larger again.
         """
-        is_named = self.named >= NAMED_LESSON and self.sites > FEW_SITES and self.goals <= MANY_GOALS
+        if self.goals > MANY_GOALS:
+            return MAX_DOUBT_AFTER_MANY
+        is_named = self.named >= NAMED_LESSON and self.sites > FEW_SITES
         return MAX_NAMED_DOUBT if is_named else MAX_DOUBT
 
 
