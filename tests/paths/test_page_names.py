@@ -72,7 +72,8 @@ def test_names_are_trusted_as_far_as_taught_sites_agree_on_them() -> None:
     assert learn_names([*people, *others])[1] < 0.5
 
 
-def test_names_of_one_site_alone_count_for_nothing() -> None:
-    taught, trust = learn_names([("a", True, ("venue",)), ("a", False, ("news",)), ("b", False, ("shop",))])
+def test_names_of_one_or_two_sites_count_for_nothing() -> None:
+    pages = [("a", True, ("venue",)), ("b", True, ("venue",)), ("b", False, ("news",)), ("c", False, ("shop",))]
+    taught, trust = learn_names(pages)
     assert taught.match(["venue"]) == NO_MATCH
     assert trust == 0.0

@@ -19,6 +19,7 @@ from wayhound.paths.traits import MENU_WORDS, ReachedPage, name_parts, url_end_w
 from wayhound.text.words import words
 
 _RUNS = (2, 3, 4)  # lengths of the runs of characters that are compared
+_MIN_SITES = 3  # with goals, for names to count
 _BEST_SITES = 3  # so many taught sites are enough to know a name: others may have another language
 _MAX_CACHED_NAMES = 1 << 12
 _ALIKE = str.maketrans("kqzyj", "ccsii")  # letters that languages choose differently in words of one origin
@@ -145,14 +146,15 @@ def learn_names(pages: Sequence[TaughtPage]) -> tuple[TaughtNames, float]:
     """Return the names in a lesson, and how far they tell goals of sites that were not taught, in [0, 1].
 
     Each taught site is compared with the others, as a new site will be: 1 if its goals are always more like their
-    goals than its other pages are (2 · area under the curve − 1, 0 if negative). Of one site no names are kept: whether
-    they are those of the goal or of that site alone is not known, and departments were recognised worse with them.
+    goals than its other pages are (2 · area under the curve − 1, 0 if negative). Of one or two sites no names are kept:
+    that they agree may be chance. After one, departments were recognised worse with them, after two, contact pages in
+    other languages.
     """
     numbers = {site: number for number, site in enumerate(dict.fromkeys(site for site, _, _ in pages))}
     listed: dict[bool, list[dict[str, None]]] = {kind: [{} for _ in numbers] for kind in (True, False)}
     for site, is_goal, names in pages:
         listed[is_goal][numbers[site]].update(dict.fromkeys(names))
-    if sum(map(bool, listed[True])) < 2:
+    if sum(map(bool, listed[True])) < _MIN_SITES:
         return TaughtNames(), 0.0
     taught = TaughtNames(*([list(names) for names in listed[kind]] for kind in (True, False)))
     contrasts: dict[bool, list[float]] = {True: [], False: []}
