@@ -73,7 +73,12 @@ def test_names_are_trusted_as_far_as_taught_sites_agree_on_them() -> None:
 
 
 def test_names_of_one_or_two_sites_count_for_nothing() -> None:
-    pages = [("a", True, ("venue",)), ("b", True, ("venue",)), ("b", False, ("news",)), ("c", False, ("shop",))]
+    pages = [
+        ("a", True, ("venue",)),
+        ("b", True, ("venue",)),
+        ("b", False, ("news",)),
+        ("c", False, ("shop",)),
+    ]
     taught, trust = learn_names(pages)
     assert taught.match(["venue"]) == NO_MATCH
     assert trust == 0.0
