@@ -12,7 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import FastAPI
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from wayhound.app.visitors import VisitorCounts
 from wayhound.errors import WayhoundError
@@ -72,9 +72,15 @@ _ROUTES = (
 class CountedPages:
     """Middleware that counts the pages that are sent, by kind."""
 
-    def __init__(self, app: ASGIApp, counts: VisitorCounts) -> None:
-        self._app = app
+    def __init__(self, app: GuardedApp, counts: VisitorCounts) -> None:
+        self._app, self._at_once = app.outermost, app.at_once
         self._counts = counts
+
+    def answer_at_once(self, scope: Scope) -> list[bytes] | None:
+        answer = self._at_once(scope) if self._at_once else None
+        if answer:
+            self._counts.add(scope["path"])
+        return answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
@@ -137,7 +143,8 @@ def make_portal(
     limits = replace(web, open_types=OPEN_TYPES)
     app = make_app(settings.name, ABOUT, portal.pages, limits, lifespan, buckets, find_page=portal.known_page)
     if counts:
-        app.outermost = CountedPages(app.outermost, counts)  # so that pages made before are counted too
+        counted = CountedPages(app, counts)  # so that pages made before are counted too
+        app.outermost, app.at_once = counted, counted.answer_at_once
     for routes in _ROUTES:
         app.include_router(routes(portal))
     return app

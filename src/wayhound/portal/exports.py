@@ -15,11 +15,11 @@ from markupsafe import Markup
 from wayhound.app.papers.works import CITED_ONLY
 from wayhound.papers.bibliography import page_ends, to_bibtex, to_csl_json, to_ris, year_of
 from wayhound.portal.addresses import from_key, quoted, record_url
-from wayhound.portal.library import Library
+from wayhound.portal.library import Library, PageMaker
 from wayhound.portal.portal import FORMAT_TYPES, FieldNames, Key, Kind, Portal, split_names
 from wayhound.record import Record
 from wayhound.store.records import fields_to_json
-from wayhound.web.pages import BadRequest, NotFound, answer
+from wayhound.web.pages import BadRequest, NotFound, RenderedPage, rendered_file
 
 BATCH = 200
 MOST_A_PAGE = 1000
@@ -169,7 +169,8 @@ def _citable(library: Library, kind: str, key: str) -> Record:
 
 def export_routes(portal: Portal) -> APIRouter:
     router = APIRouter(tags=["records"])
-    _add_citation_formats(router, portal)
+    for form in _CITATION_FORMATS:
+        _add_citation_format(router, portal, form)
 
     @router.get("/records/{kind}.json", response_model=RecordPage)
     async def records(
@@ -220,25 +221,33 @@ _CITATION_FORMATS = (
     ),
 )  # fmt: skip
 
+_FORMS = {form.ending: form for form in _CITATION_FORMATS}
+
 
 def citation_urls(url: str) -> dict[str, str]:
     """Return the addresses of a paper in all citation formats, by the format's name."""
     return {form.name: f"{url}.{form.ending}" for form in _CITATION_FORMATS}
 
 
-def _add_citation_formats(router: APIRouter, portal: Portal) -> None:
-    for form in _CITATION_FORMATS:
-        _add_citation_format(router, portal, form)
+def citation_page(kind: str, key: str, ending: str, base_url: str) -> PageMaker:
+    """Return what makes a paper in a citation format. The maker raises NotFound for other records."""
+    form = _FORMS[ending]
+
+    def make(library: Library) -> RenderedPage:
+        body = form.write(_citable(library, kind, key), base_url).encode("utf-8", "replace")
+        return rendered_file(body, f"{FORMAT_TYPES[form.name]}; charset=utf-8", f"paper.{form.extension}")
+
+    return make
+
+
+def is_citation_format(ending: str) -> bool:
+    return ending in _FORMS
 
 
 def _add_citation_format(router: APIRouter, portal: Portal, form: _CitationFormat) -> None:
-    media_type = FORMAT_TYPES[form.name]
-
     async def formatted(request: Request, kind: Kind, key: Key) -> Response:
-        record = await portal.readers.read(lambda library: _citable(library, kind, key))
-        body = form.write(record, portal.base_url(request)).encode("utf-8", "replace")
-        headers = {"content-disposition": f'inline; filename="paper.{form.extension}"'}
-        return answer(request, body, f"{media_type}; charset=utf-8", headers=headers)
+        make = citation_page(kind, key, form.ending, portal.base_url(request))
+        return (await portal.readers.page(request.scope, make, is_quick=True)).answer(request)
 
     router.add_api_route(
         f"/records/{{kind}}/{{key}}.{form.ending}",
@@ -247,5 +256,5 @@ def _add_citation_format(router: APIRouter, portal: Portal, form: _CitationForma
         name=f"paper_as_{form.extension}",
         summary=f"A paper as {form.name}.",
         response_class=Response,
-        responses={200: {"content": {media_type: {}}}},
+        responses={200: {"content": {FORMAT_TYPES[form.name]: {}}}},
     )

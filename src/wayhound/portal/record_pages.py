@@ -28,7 +28,16 @@ from wayhound.portal.citations import (
     citing_a_work,
     references_of,
 )
-from wayhound.portal.exports import CITABLE, citation_urls, coins, data_block, json_ld, meta_tags
+from wayhound.portal.exports import (
+    CITABLE,
+    citation_page,
+    citation_urls,
+    coins,
+    data_block,
+    is_citation_format,
+    json_ld,
+    meta_tags,
+)
 from wayhound.portal.library import Library, PageMaker
 from wayhound.portal.places import PlaceMap
 from wayhound.portal.portal import (
@@ -480,8 +489,12 @@ def record_routes(portal: Portal) -> APIRouter:
 
     def quick_page(scope: Scope) -> PageMaker | None:
         kind, _, key = scope["path"].removeprefix("/records/").partition("/")
-        is_plain = kind == _QUICK_KIND and not scope["query_string"] and "/" not in key and "." not in key
-        return page_of(kind, key, portal.base_url_of(scope)) if is_plain else None
+        if kind != _QUICK_KIND or scope["query_string"] or "/" in key:
+            return None
+        key, dot, ending = key.partition(".")
+        if is_citation_format(ending):
+            return citation_page(kind, key, ending, portal.base_url_of(scope))
+        return None if dot else page_of(kind, key, portal.base_url_of(scope))
 
     portal.quick["records"] = quick_page
 

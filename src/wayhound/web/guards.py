@@ -34,7 +34,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from wayhound.web.pages import (
@@ -76,6 +76,15 @@ def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
 
 
 _RAW_HEADERS, _OPEN_HEADERS = _raw(SAFE_HEADERS), _raw(SAFE_HEADERS | _OPEN_TO_ALL)
+_USUAL_WAY_ONLY = (
+    b"x-forwarded-",
+    b"if-none-match",
+    b"content-length",
+    b"transfer-encoding",
+    b"expect",
+    b"upgrade",
+)
+_NOT_CHECKED = object()
 
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -120,13 +129,35 @@ class Gate:
             return
         if scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}  # the server omits the body
-        refusal = self._refusal(scope)
-        find_page = self._find_page if refusal is None and scope["method"] == "GET" else None
+        refusal = scope.pop(
+            "refusal", _NOT_CHECKED
+        )  # from `answer_at_once`, which has looked for a page as well
+        is_new = refusal is _NOT_CHECKED
+        if is_new:
+            refusal = self._refusal(scope)
+        find_page = self._find_page if is_new and refusal is None and scope["method"] == "GET" else None
         if find_page and (page := _found(find_page, scope)):
             await self._send_page(page, scope, send)
             return
         answer = error_response(scope, refusal) if refusal else self._app
         await answer(scope, _limited(receive, self._most_body_bytes), self._safely(send))
+
+    def answer_at_once(self, scope: Scope) -> list[bytes] | None:
+        """Return the response to a plain GET request in bytes; None if it has to take the usual way.
+
+        The application's task, its messages and the check of each header cost as much as a page that was made before.
+        What a proxy forwards is not plain, since the server reads the client's address from its headers later on.
+        """
+        if self._find_page is None or scope["method"] != "GET":
+            return None
+        if any(name.startswith(_USUAL_WAY_ONLY) for name, _ in scope["headers"]):
+            return None
+        scope["refusal"] = refusal = self._refusal(scope)
+        page = _found(self._find_page, scope) if refusal is None else None
+        if page is None:
+            return None
+        headers = [*page.headers(with_body=True), *self._safe_headers(page.content_type)]
+        return [b"%b: %b\r\n" % header for header in headers] + [b"\r\n", page.body]
 
     async def _send_page(self, page: RenderedPage, scope: Scope, send: Send) -> None:
         is_known = page.is_named_in(_header(scope, b"if-none-match"))
@@ -377,6 +408,10 @@ class WaitingConnections:
             connection.refuse(b"408 Request Timeout")
 
 
+AtOnce = Callable[[Scope], list[bytes] | None]
+_OK, _CLOSE = b"HTTP/1.1 200 OK\r\n", b"connection: close\r\n"
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """An HTTP connection within limits.
 
@@ -387,6 +422,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     limits: ClassVar[ConnectionLimits]
     waiting: ClassVar[WaitingConnections]
+    at_once: ClassVar[AtOnce | None]
 
     def __init__(
         self,
@@ -399,6 +435,9 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0  # received, of a head that is not complete
         self._parsed_bytes = 0  # of names and values
         self._in_head = True
+        self._may_answer = (
+            False  # at once: the first request of what was received, so that others get their turn
+        )
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -409,7 +448,9 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._may_answer = self.at_once is not None
         super().data_received(data)
+        self._may_answer = False
         if self._in_head and self.parser is not None:
             self._head_bytes += len(data)
             if self._head_bytes > self.limits.head_bytes:
@@ -433,6 +474,22 @@ class LimitedProtocol(HttpToolsProtocol):
         self.limit_concurrency = 1 if len(self.tasks) >= self.limits.requests else None
         super().on_headers_complete()
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGIApp) -> None:  # type: ignore[override]
+        """Answer at once, or start the application."""
+        answer = None
+        if self._may_answer and self.at_once and app is self.app and not self.flow.write_paused:
+            self._may_answer = False
+            answer = self.at_once(cycle.scope)
+        if answer is None:
+            super()._start_asgi_task(cycle, app)  # type: ignore[arg-type]
+            return
+        head = [_OK, *(b"%b: %b\r\n" % header for header in cycle.default_headers)]
+        self.transport.write(b"".join([*head, b"" if cycle.keep_alive else _CLOSE, *answer]))
+        cycle.response_started = cycle.response_complete = True
+        if not cycle.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
+
     def on_message_complete(self) -> None:
         self.waiting.remove(self)
         super().on_message_complete()
@@ -444,13 +501,18 @@ class LimitedProtocol(HttpToolsProtocol):
     def refuse(self, status: bytes) -> None:
         """Answer with a status alone, and close the connection."""
         if not self.transport.is_closing():
-            self.transport.write(
-                b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-            )
+            self.transport.write(b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\n" + _CLOSE + b"\r\n")
             self.transport.close()
 
 
-def limited_protocol(limits: ConnectionLimits) -> type[LimitedProtocol]:
-    """Return a protocol class for one uvicorn server, whose connections share `limits`."""
-    shared = {"limits": limits, "waiting": WaitingConnections(limits)}
+def limited_protocol(limits: ConnectionLimits, at_once: AtOnce | None = None) -> type[LimitedProtocol]:
+    """Return a protocol class for one uvicorn server, whose connections share `limits`.
+
+    What `at_once` returns for a request is sent as the response to it, after the status and the headers of the server.
+    """
+    shared = {
+        "limits": limits,
+        "waiting": WaitingConnections(limits),
+        "at_once": staticmethod(at_once) if at_once else None,
+    }
     return type("LimitedProtocol", (LimitedProtocol,), shared)

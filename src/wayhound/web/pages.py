@@ -259,12 +259,15 @@ class RenderedPage:
     body: bytes
     content_type: str
     tag: str
+    disposition: str = ""  # a name for who saves it
 
     def answer(
         self, request: Request, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response:
         """Return a response, or 304 without a body if the client has the page already."""
         sent = {"etag": self.tag, "cache-control": REVALIDATE, "vary": "accept", **(headers or {})}
+        if self.disposition:
+            sent["content-disposition"] = self.disposition
         if status == 200 and self.is_named_in(request.headers.get("if-none-match", "").encode("latin-1")):
             return Response(status_code=304, headers=sent)
         return Response(self.body, status, sent | {"content-type": self.content_type})
@@ -272,6 +275,8 @@ class RenderedPage:
     def headers(self, *, with_body: bool) -> list[tuple[bytes, bytes]]:
         """Return the headers of the same response as the server sends them."""
         usual = [(b"etag", self.tag.encode()), *_PAGE_HEADERS]
+        if self.disposition:
+            usual.append((b"content-disposition", self.disposition.encode()))
         if with_body:
             usual.append((b"content-length", str(len(self.body)).encode()))
             usual.append((b"content-type", self.content_type.encode()))
@@ -353,6 +358,11 @@ def answer(
     """Return a response with an ETag, or 304 without a body if the client has it already."""
     page = RenderedPage(body, content_type, _tag(body if seed is None else seed))
     return page.answer(request, status, headers)
+
+
+def rendered_file(body: bytes, content_type: str, name: str) -> RenderedPage:
+    """Return something to be shown, or saved under a name."""
+    return RenderedPage(body, content_type, _tag(body), f'inline; filename="{name}"')
 
 
 def _tag(seed: bytes) -> str:
