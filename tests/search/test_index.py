@@ -17,7 +17,14 @@ from wayhound.search.index import SearchIndex
 from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
 from wayhound.search.results import SORTS, SearchRequest, SearchResults, Sort
 from wayhound.search.schema import IndexDocument, facet_values
-from wayhound.search.snapshot import CURRENT, FACET_VALUES, IndexWriter, current_build
+from wayhound.search.similar import MOST_SIMILAR, SIMILAR, write_similar
+from wayhound.search.snapshot import (
+    CURRENT,
+    FACET_VALUES,
+    IndexWriter,
+    SnapshotOpener,
+    current_build,
+)
 
 
 def index_of(documents: Sequence[IndexDocument], folder: Path) -> SearchIndex:
@@ -342,6 +349,102 @@ def test_documents_that_share_rare_words_are_alike(tmp_path: Path) -> None:
     assert [hit.id for hit in index.similar("paper", "2", 1)] == ["3"]
     assert index.similar("paper", "none") == []
     assert "0" not in {hit.id for hit in index.similar("paper", "0", 10)}
+
+
+def similar_collection(folder: Path, count: int = 40) -> list[IndexDocument]:
+    """Index papers that share a few of thirty words each."""
+    documents = [
+        IndexDocument(
+            "paper", str(number), f"w{number % 5} w{5 + number % 7}",
+            text=(" ".join(f"w{(number * step) % 31}" for step in range(2, 4 + number % 9)),),
+        )
+        for number in range(count)
+    ]  # fmt: skip
+    index_of(documents, folder)
+    return documents
+
+
+def found_by_query(folder: Path, record_id: str) -> list[float]:
+    """Return the scores of similar documents as a query finds them."""
+    build = current_build(folder)
+    assert build
+    kept = build / SIMILAR
+    content = kept.read_bytes() if kept.exists() else b""
+    kept.unlink(missing_ok=True)
+    scores = [hit.score for hit in SearchIndex(folder).similar("paper", record_id, MOST_SIMILAR)]
+    if content:
+        kept.write_bytes(content)
+    return scores
+
+
+def compared(folder: Path) -> bool:
+    snapshot = SnapshotOpener(folder).newest()
+    assert snapshot
+    return write_similar(snapshot)
+
+
+def test_documents_compared_at_once_are_those_that_a_query_finds(tmp_path: Path) -> None:
+    documents = similar_collection(tmp_path)
+    assert compared(tmp_path)
+    snapshot = SnapshotOpener(tmp_path).newest()
+    assert snapshot
+    assert snapshot.similar
+    n_known = 0
+    for document in documents:
+        address = snapshot.address("paper", document.id)
+        assert address
+        known = snapshot.similar.of(snapshot.shown(address))
+        n_known += known is not None
+        similar = SearchIndex(tmp_path).similar("paper", document.id, MOST_SIMILAR)
+        assert document.id not in {hit.id for hit in similar}
+        assert [hit.score for hit in similar] == pytest.approx(
+            found_by_query(tmp_path, document.id), rel=1e-4
+        )
+    assert n_known > len(documents) / 2
+
+
+def test_changed_new_and_orphaned_documents_are_searched_for(tmp_path: Path) -> None:
+    documents = similar_collection(tmp_path)
+    compared(tmp_path)
+    before = {each.id: SearchIndex(tmp_path).similar("paper", each.id, MOST_SIMILAR) for each in documents}
+    removed, changed = "7", replace(documents[3], text=documents[4].text)
+    with IndexWriter(tmp_path) as writer:
+        writer.remove("paper", removed)
+        writer.add(changed)
+        writer.add(replace(documents[5], id="new"))
+        writer.commit()
+        writer.finish()
+    index = SearchIndex(tmp_path)
+    for document in documents:
+        similar = index.similar("paper", document.id, MOST_SIMILAR) if document.id != removed else []
+        assert removed not in {hit.id for hit in similar}
+        if document.id == changed.id or removed in {hit.id for hit in before[document.id]}:
+            expected = found_by_query(tmp_path, document.id) if document.id != removed else []
+            assert [hit.score for hit in similar] == expected
+    assert index.similar("paper", "new", 1)[0].id == "5"
+
+
+def test_documents_are_compared_again_after_many_changes_only(tmp_path: Path) -> None:
+    documents = similar_collection(tmp_path)
+    assert compared(tmp_path)
+    assert not compared(tmp_path)
+    for count, is_due in ((4, False), (5, True)):
+        with IndexWriter(tmp_path) as writer:
+            for number in range(count):
+                writer.add(replace(documents[number], id=f"new {number}"))
+            writer.commit()
+            writer.finish()
+        assert compared(tmp_path) is is_due
+
+
+@pytest.mark.parametrize("n_kept", [0, 10, 600])
+def test_a_damaged_file_of_similar_documents_is_passed_over(tmp_path: Path, n_kept: int) -> None:
+    similar_collection(tmp_path)
+    compared(tmp_path)
+    build = current_build(tmp_path)
+    assert build
+    (build / SIMILAR).write_bytes((build / SIMILAR).read_bytes()[:n_kept])
+    assert SearchIndex(tmp_path).similar("paper", "0", MOST_SIMILAR)
 
 
 hostile = st.text() | st.sampled_from(

@@ -19,8 +19,10 @@ from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.files import write_file
 from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
 from wayhound.search.schema import SCORE_DIGITS, IndexDocument, RecordContext, index_document
+from wayhound.search.similar import write_similar
 from wayhound.search.snapshot import (
     IndexWriter,
+    SnapshotOpener,
     current_build,
     new_build,
     read_state,
@@ -103,6 +105,8 @@ def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
         if fresh:
             writer.commit()  # an empty collection has an index too
         writer.finish()
+        if snapshot := SnapshotOpener(workspace.index_folder).newest():
+            write_similar(snapshot)
     return Indexed(feed.added, feed.removed, time.monotonic() - started, feed.works, goals)
 
 

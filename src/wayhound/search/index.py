@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from wayhound.search.query import FIELDS, Query, describe, parse, terms
+from wayhound.search.query import FIELDS, Query, describe, parse
 from wayhound.search.ranking import is_optional
 from wayhound.search.results import (
     MAX_DEPTH,
@@ -27,7 +26,8 @@ from wayhound.search.results import (
     highlight,
     snippet,
 )
-from wayhound.search.schema import CLASS_FACETS, hit_count, tantivy
+from wayhound.search.schema import CLASS_FACETS, hit_count, record_key, tantivy
+from wayhound.search.similar import MOST_SIMILAR, characteristic_words
 from wayhound.search.snapshot import IndexSnapshot, SnapshotOpener, Stamp
 from wayhound.search.suggestions import FEW_HITS, SpellingCorrector, suggest
 
@@ -105,7 +105,6 @@ def _sorted(counted: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 MAX_HITS = 1_000  # on one page
-SIMILAR_TERMS = 12  # with 25, three of four similar documents are the same, at twice the cost
 
 _ORDERED_BY: dict[Sort, str] = {
     "cited": "cited", "authority": "authority", "hub": "hub", "newest": "newest", "oldest": "oldest",
@@ -170,7 +169,7 @@ class SearchIndex:
             return True
         if not self._corrector.is_ready(snapshot):
             return False
-        clauses = parse(text, _fields(snapshot)).clauses
+        clauses = _parsed(text, _fields(snapshot)).clauses
         entries = [snapshot.entries(part) for clause in clauses for part in clause.any_of]
         return sum(entries) <= QUICK_ENTRIES if entries else snapshot.searcher.num_docs <= QUICK_ENTRIES
 
@@ -178,7 +177,7 @@ class SearchIndex:
         """Return a page of results. With `read_pages`, snippets of words that only the body has are from the body."""
         started = time.perf_counter()
         snapshot = self._opener.newest()
-        query = parse(request.query, _fields(snapshot))
+        query = _parsed(request.query, _fields(snapshot))
         results = (
             _search(snapshot, query, request, read_pages)
             if snapshot
@@ -200,7 +199,11 @@ class SearchIndex:
         address = snapshot.address(kind, record_id) if snapshot else None
         if snapshot is None or address is None:
             return []
-        query = snapshot.in_collection(_similar_query(snapshot, snapshot.shown(address)))
+        shown = snapshot.shown(address)
+        known = _known_similar(snapshot, shown, count)
+        if known is not None:
+            return known
+        query = snapshot.in_collection(_similar_query(snapshot, shown))
         found = snapshot.searcher.search(query, count + 1, count=False).hits
         others = [hit for hit in found if hit[1] != address][:count]
         return [_hit(snapshot, *hit, Highlighter(frozenset())) for hit in others]
@@ -209,6 +212,9 @@ class SearchIndex:
         """Load what the first searches would otherwise wait for."""
         if snapshot := self._opener.newest():
             self._corrector.spelling(snapshot)
+
+
+_parsed = lru_cache(maxsize=64)(parse)  # a search is first asked whether it is quick
 
 
 def _fields(snapshot: IndexSnapshot | None) -> tuple[str, ...]:
@@ -346,17 +352,28 @@ def _passage(
 
 def _similar_query(snapshot: IndexSnapshot, shown: dict[str, Any]) -> tantivy.Query:
     """Return a query for the words of a document with the largest tf · idf, weighted by it."""
-    make, occur = tantivy.Query, tantivy.Occur
-    counts = Counter(terms(f"{shown['title']} {shown['title']} {shown['text']}"))
-    schema = snapshot.index.schema
-    weighted = [
-        (-rarity if count == 1 else -rarity * (1 + math.log(count)), word)
-        for (word, count), rarity in zip(counts.items(), snapshot.rarities(counts), strict=True)
-    ]
+    make, occur, schema = tantivy.Query, tantivy.Occur, snapshot.index.schema
     queries = [
         (occur.Should, make.boost_query(make.term_query(schema, field, word, "freq"), -weight))
-        for weight, word in sorted(weighted)[:SIMILAR_TERMS]
+        for weight, word in characteristic_words(snapshot, shown)
         for field in ("title", "text")
         if field == "text" or snapshot.searcher.doc_freq(field, word)  # cheaper than a search for nothing
     ]
     return make.boolean_query(queries) if queries else make.empty_query()
+
+
+def _known_similar(snapshot: IndexSnapshot, shown: dict[str, Any], count: int) -> list[Hit] | None:
+    """Return what was found similar when all documents were compared; None if it has to be searched for."""
+    scores = snapshot.similar.of(shown) if snapshot.similar and count <= MOST_SIMILAR else None
+    if scores is None:
+        return None
+    make, occur, schema = tantivy.Query, tantivy.Occur, snapshot.index.schema
+    keys = [(occur.Should, make.term_query(schema, "key", key, "basic")) for key in scores]
+    found = snapshot.searcher.search(make.boolean_query(keys), len(keys), count=False).hits if keys else []
+    if len(found) < len(scores):  # one of them was removed
+        return None
+    hits = [_hit(snapshot, 0.0, address, Highlighter(frozenset())) for _, address in found]
+    for hit in hits:
+        hit.score = scores.get(record_key(hit.kind, hit.id), 0.0)
+    order = list(scores)
+    return sorted(hits, key=lambda hit: order.index(record_key(hit.kind, hit.id)))[:count]

@@ -1,7 +1,8 @@
 """The index folder: opened for reading and reopened when it has changed on disk, written by one process at a time.
 
 index/current.json     the build in use
-index/0001/            tantivy's files; followed.json: the last change of the records in them; facets.txt: facet values
+index/0001/            tantivy's files; followed.json: the last change of the records in them; facets.txt: facet values;
+                       similar.npz: the documents most similar to each, as of a build or a large update
 index/writer.lock      locked by the one process that writes
 """
 
@@ -43,6 +44,7 @@ from wayhound.search.schema import (
     tantivy,
     to_tantivy,
 )
+from wayhound.search.similar import SimilarDocuments, read_similar
 
 CURRENT, STATE, LOCK = "current.json", "followed.json", "writer.lock"
 FACET_VALUES = "facets.txt"
@@ -265,6 +267,11 @@ class IndexSnapshot:
             if len(self._classes) < MAX_FACET_VALUES:
                 self._classes[code] = values
         return values
+
+    @cached_property
+    def similar(self) -> SimilarDocuments | None:
+        """Similar documents that were found with the build; None if they have to be searched for."""
+        return read_similar(self.build)
 
     @cached_property
     def fields(self) -> tuple[str, ...]:

@@ -422,7 +422,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     limits: ClassVar[ConnectionLimits]
     waiting: ClassVar[WaitingConnections]
-    at_once: ClassVar[AtOnce | None]
+    at_once: AtOnce | None  # of the class too
 
     def __init__(
         self,
