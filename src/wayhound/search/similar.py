@@ -83,8 +83,8 @@ def read_similar(build: Path) -> SimilarDocuments | None:
     """Return what was compared for a build; None if nothing was, or the file is damaged."""
     try:
         with (build / SIMILAR).open("rb") as file, np.load(file, allow_pickle=False) as read:
-            arrays = [read[name] for name in ("names", "texts", "similar", "scores", "ends")]
-            return SimilarDocuments(*arrays, read["keys"].tobytes())
+            arrays = {name: read[name] for name in ("names", "texts", "similar", "scores", "ends")}
+            return SimilarDocuments(**arrays, keys=read["keys"].tobytes())
     except (OSError, EOFError, ValueError, KeyError, BadZipFile):
         return None
 
@@ -142,15 +142,13 @@ def _compared(
     and text.
     """
     vocabulary: dict[str, int] = {}
-    wanted = _sparse(
-        ([(vocabulary.setdefault(word, len(vocabulary)), -weight) for weight, word in words] for words in
-         (characteristic_words(snapshot, each) for each in shown)),
-        len(shown),
-    )  # fmt: skip
-    found = sum(
-        (_bm25(shown, name, vocabulary) for name in _FIELDS), start=csr_array((len(shown), len(vocabulary)))
+    characteristic = (characteristic_words(snapshot, each) for each in shown)
+    weights = (
+        [(vocabulary.setdefault(word, len(vocabulary)), -weight) for weight, word in words]
+        for words in characteristic
     )
-    wanted.resize((len(shown), len(vocabulary)))
+    wanted = _sparse(weights, len(shown), vocabulary)
+    found = sum((_bm25(shown, name, vocabulary) for name in _FIELDS), start=csr_array(wanted.shape))
     by_word = csr_array(found.T)
     similar = np.full((len(shown), MOST_SIMILAR), -1, np.int32)
     best_scores = np.zeros(similar.shape, np.float32)
@@ -179,10 +177,10 @@ def _bm25(shown: Sequence[dict[str, Any]], name: str, vocabulary: dict[str, int]
     texts = [terms(each[name]) for each in shown]
     lengths = np.array([len(words) for words in texts])
     known = (
-        [(vocabulary[word], n) for word, n in Counter(words).items() if word in vocabulary] for words in texts
+        [(vocabulary[word], float(n)) for word, n in Counter(words).items() if word in vocabulary]
+        for words in texts
     )
-    counts = _sparse(known, len(shown))
-    counts.resize((len(shown), len(vocabulary)))
+    counts = _sparse(known, len(shown), vocabulary)
     frequency = np.bincount(counts.indices, minlength=len(vocabulary))
     rarity = np.log1p((len(shown) - frequency + 0.5) / (frequency + 0.5))
     rounded = _LENGTHS[np.searchsorted(_LENGTHS, lengths, "right") - 1]
@@ -206,12 +204,12 @@ def _length_steps() -> Iterator[int]:
 _LENGTHS = np.array([*_length_steps()])
 
 
-def _sparse(rows: Iterator[list[tuple[int, float]]], count: int) -> csr_array:
+def _sparse(rows: Iterator[list[tuple[int, float]]], count: int, vocabulary: dict[str, int]) -> csr_array:
+    """Return a matrix of words in documents, (documents, words); the vocabulary may grow while rows are read."""
     columns, values = array("i"), array("f")  # lists would take ten times the memory
     ends = np.zeros(count + 1, np.int64)
     for number, row in enumerate(rows, 1):
         columns.extend([column for column, _ in row])
         values.extend([value for _, value in row])
         ends[number] = len(columns)
-    width = max(columns, default=-1) + 1
-    return csr_array((np.array(values), np.array(columns), ends), (count, width))
+    return csr_array((np.array(values), np.array(columns), ends), (count, len(vocabulary)))

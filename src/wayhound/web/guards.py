@@ -27,7 +27,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Network, ip_address
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -479,7 +479,7 @@ class LimitedProtocol(HttpToolsProtocol):
         answer = None
         if self._may_answer and self.at_once and app is self.app and not self.flow.write_paused:
             self._may_answer = False
-            answer = self.at_once(cycle.scope)
+            answer = self.at_once(cast("Scope", cycle.scope))
         if answer is None:
             super()._start_asgi_task(cycle, app)  # type: ignore[arg-type]
             return
