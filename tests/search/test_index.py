@@ -437,6 +437,22 @@ def test_documents_are_compared_again_after_many_changes_only(tmp_path: Path) ->
         assert compared(tmp_path) is is_due
 
 
+def test_works_that_are_only_cited_are_not_compared(tmp_path: Path) -> None:
+    documents = similar_collection(tmp_path)
+    compared(tmp_path)
+    with IndexWriter(tmp_path) as writer:
+        for document in documents:
+            writer.add(replace(document, kind="cited-only", in_collection=False))
+        writer.commit()
+        writer.finish()
+    assert not compared(tmp_path)
+    index = SearchIndex(tmp_path)
+    assert {hit.kind for each in documents for hit in index.similar("paper", each.id, MOST_SIMILAR)} == {
+        "paper"
+    }
+    assert index.similar("cited-only", "3", 1)[0].id == "3"
+
+
 @pytest.mark.parametrize("n_kept", [0, 10, 600])
 def test_a_damaged_file_of_similar_documents_is_passed_over(tmp_path: Path, n_kept: int) -> None:
     similar_collection(tmp_path)

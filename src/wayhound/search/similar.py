@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 from wayhound.files import write_file
 from wayhound.search.query import terms
-from wayhound.search.schema import record_key, tantivy
+from wayhound.search.schema import CITED_ONLY, record_key, tantivy
 
 if TYPE_CHECKING:
     from wayhound.search.snapshot import IndexSnapshot
@@ -66,7 +66,7 @@ class SimilarDocuments:
     def of(self, shown: dict[str, Any]) -> dict[str, float] | None:
         """Return the keys of the documents that are similar to one, with scores; None if that is not known."""
         key = record_key(shown["kind"], shown["id"])
-        row = int(np.searchsorted(self.names, _name(key)))
+        row = int(np.searchsorted(self.names, np.uint64(_name(key))))
         if row >= len(self.names) or self._key(row) != key or self.texts[row] != _text_sum(shown):
             return None
         pairs = zip(self.similar[row].tolist(), self.scores[row].tolist(), strict=True)
@@ -91,7 +91,8 @@ def read_similar(build: Path) -> SimilarDocuments | None:
 
 def write_similar(snapshot: IndexSnapshot) -> bool:
     """Compare all documents of the collection, unless few have changed since; return True if they were."""
-    count, before = snapshot.searcher.num_docs, read_similar(snapshot.build)
+    searcher, before = snapshot.searcher, read_similar(snapshot.build)
+    count = searcher.num_docs - searcher.doc_freq("shelf", CITED_ONLY)
     known = len(before.names) if before else 0
     if count > MOST_DOCUMENTS or abs(count - known) <= NEWS_SHARE * known:
         return False
@@ -148,7 +149,7 @@ def _compared(
         for words in characteristic
     )
     wanted = _sparse(weights, len(shown), vocabulary)
-    found = sum((_bm25(shown, name, vocabulary) for name in _FIELDS), start=csr_array(wanted.shape))
+    found = sum((_bm25(snapshot, shown, name, vocabulary) for name in _FIELDS), start=csr_array(wanted.shape))
     by_word = csr_array(found.T)
     similar = np.full((len(shown), MOST_SIMILAR), -1, np.int32)
     best_scores = np.zeros(similar.shape, np.float32)
@@ -172,7 +173,9 @@ def _best(documents: NDArray[Any], scores: NDArray[Any], itself: int) -> tuple[N
     return documents[order], scores[order]
 
 
-def _bm25(shown: Sequence[dict[str, Any]], name: str, vocabulary: dict[str, int]) -> csr_array:
+def _bm25(
+    snapshot: IndexSnapshot, shown: Sequence[dict[str, Any]], name: str, vocabulary: dict[str, int]
+) -> csr_array:
     """Return BM25 of the words in a field, (documents, words); lengths are rounded as the search library does."""
     texts = [terms(each[name]) for each in shown]
     lengths = np.array([len(words) for words in texts])
@@ -181,8 +184,9 @@ def _bm25(shown: Sequence[dict[str, Any]], name: str, vocabulary: dict[str, int]
         for words in texts
     )
     counts = _sparse(known, len(shown), vocabulary)
-    frequency = np.bincount(counts.indices, minlength=len(vocabulary))
-    rarity = np.log1p((len(shown) - frequency + 0.5) / (frequency + 0.5))
+    searcher = snapshot.searcher
+    frequency = np.array([searcher.doc_freq(name, word) for word in vocabulary])
+    rarity = np.log1p((searcher.num_docs - frequency + 0.5) / (frequency + 0.5))
     rounded = _LENGTHS[np.searchsorted(_LENGTHS, lengths, "right") - 1]
     norm = _K1 * (1 - _B + _B * rounded / max(lengths.mean(), 1e-9)) if len(lengths) else lengths
     rows = np.repeat(np.arange(len(shown)), np.diff(counts.indptr))
