@@ -58,12 +58,17 @@ class Indexed:
 def build(workspace: Workspace, progress: Progress = lambda _done, _of: None) -> Indexed:
     """Rebuild the index from the store. The old one answers until the new one is complete."""
     refresh_scores(workspace)
-    return _feed(workspace, progress, fresh=True)
+    return _feed(workspace, progress, fresh=True, compare=True)
 
 
-def catch_up(workspace: Workspace, progress: Progress = lambda _done, _of: None) -> Indexed:
-    """Add to the index what has changed since its last commit; without an index, everything."""
-    return _feed(workspace, progress, fresh=False)
+def catch_up(
+    workspace: Workspace, progress: Progress = lambda _done, _of: None, *, compare: bool = True
+) -> Indexed:
+    """Add to the index what has changed since its last commit; without an index, everything.
+
+    With `compare`, similar documents are found anew after many changes, which takes some 5 kB of memory for each.
+    """
+    return _feed(workspace, progress, fresh=False, compare=compare)
 
 
 def refresh_scores(workspace: Workspace) -> int:
@@ -96,7 +101,7 @@ def _rounded(scores: HubScores) -> HubScores:
     return HubScores(round(scores.authority, SCORE_DIGITS), round(scores.hub, SCORE_DIGITS))
 
 
-def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
+def _feed(workspace: Workspace, progress: Progress, *, fresh: bool, compare: bool) -> Indexed:
     started = time.monotonic()
     goals = sync_goals(workspace)
     feed = IndexFeed(workspace)
@@ -105,7 +110,7 @@ def _feed(workspace: Workspace, progress: Progress, *, fresh: bool) -> Indexed:
         if fresh:
             writer.commit()  # an empty collection has an index too
         writer.finish()
-        if snapshot := SnapshotOpener(workspace.index_folder).newest():
+        if compare and (snapshot := SnapshotOpener(workspace.index_folder).newest()):
             write_similar(snapshot)
     return Indexed(feed.added, feed.removed, time.monotonic() - started, feed.works, goals)
 

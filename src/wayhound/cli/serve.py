@@ -219,7 +219,7 @@ def update_index(folder: Path) -> int:
         try:
             fetch_index(workspace)
             refresh_scores(workspace)
-            done = catch_up(workspace, show)
+            done = catch_up(workspace, show, compare=False)  # a server stays small
         except WorkspaceLocked:
             err.print("Another process is updating the index; what it has done so far is served.")
             return scored

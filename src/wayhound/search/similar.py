@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SIMILAR = "similar.npz"
 SIMILAR_TERMS = 12  # with 25, three of four similar documents are the same, at twice the cost
 MOST_SIMILAR = 6  # that are kept for a document
-MOST_DOCUMENTS = 200_000  # some 600 bytes of memory each while they are compared; a larger index is queried
+MOST_DOCUMENTS = 100_000  # some 5 kB of memory each while they are compared; a larger index is queried
 NEWS_SHARE = 0.1  # of documents that were added or removed, from which on all are compared again
 _BATCH = 500  # documents
 _K1, _B = 1.2, 0.75  # of BM25, as the search library has them
@@ -120,7 +120,9 @@ def write_similar(snapshot: IndexSnapshot) -> bool:
 def _all_shown(snapshot: IndexSnapshot) -> Iterator[dict[str, Any]]:
     everything = snapshot.in_collection(tantivy.Query.all_query())
     hits = snapshot.searcher.search(everything, max(1, snapshot.searcher.num_docs), count=False).hits
-    return (snapshot.shown(address) for _, address in hits)
+    for _, address in hits:
+        shown = snapshot.shown(address)
+        yield {name: shown[name] for name in ("kind", "id", *_FIELDS)}
 
 
 def _name(key: str) -> int:
@@ -177,13 +179,15 @@ def _bm25(
     snapshot: IndexSnapshot, shown: Sequence[dict[str, Any]], name: str, vocabulary: dict[str, int]
 ) -> csr_array:
     """Return BM25 of the words in a field, (documents, words); lengths are rounded as the search library does."""
-    texts = [terms(each[name]) for each in shown]
-    lengths = np.array([len(words) for words in texts])
-    known = (
-        [(vocabulary[word], float(n)) for word, n in Counter(words).items() if word in vocabulary]
-        for words in texts
-    )
-    counts = _sparse(known, len(shown), vocabulary)
+    lengths = np.zeros(len(shown), np.int64)
+
+    def known() -> Iterator[list[tuple[int, float]]]:
+        for row, each in enumerate(shown):
+            words = terms(each[name])
+            lengths[row] = len(words)
+            yield [(vocabulary[word], float(n)) for word, n in Counter(words).items() if word in vocabulary]
+
+    counts = _sparse(known(), len(shown), vocabulary)
     searcher = snapshot.searcher
     frequency = np.array([searcher.doc_freq(name, word) for word in vocabulary])
     rarity = np.log1p((searcher.num_docs - frequency + 0.5) / (frequency + 0.5))
