@@ -66,7 +66,7 @@ def catch_up(
 ) -> Indexed:
     """Add to the index what has changed since its last commit; without an index, everything.
 
-    With `compare`, similar documents are found anew after many changes, which takes some 5 kB of memory for each.
+    With `compare`, similar documents are found anew after many changes, which takes some 8 kB of memory for each.
     """
     return _feed(workspace, progress, fresh=False, compare=compare)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SIMILAR = "similar.npz"
 SIMILAR_TERMS = 12  # with 25, three of four similar documents are the same, at twice the cost
 MOST_SIMILAR = 6  # that are kept for a document
-MOST_DOCUMENTS = 100_000  # some 5 kB of memory each while they are compared; a larger index is queried
+MOST_DOCUMENTS = 100_000  # some 8 kB of memory each while they are compared; a larger index is queried
 NEWS_SHARE = 0.1  # of documents that were added or removed, from which on all are compared again
 _BATCH = 500  # documents
 _K1, _B = 1.2, 0.75  # of BM25, as the search library has them
