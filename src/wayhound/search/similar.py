@@ -71,9 +71,8 @@ class SimilarDocuments:
             return None
         pairs = zip(self.similar[row].tolist(), self.scores[row].tolist(), strict=True)
         found = {self._key(other): score for other, score in pairs if other >= 0}
-        return (
-            found if len(found) == MOST_SIMILAR else None
-        )  # a query also finds what shares only frequent words
+        # where there are fewer, a query also finds documents that share only frequent words
+        return found if len(found) == MOST_SIMILAR else None
 
     def _key(self, row: int) -> str:
         return self.keys[self.ends[row - 1] if row else 0 : self.ends[row]].decode()
@@ -97,7 +96,7 @@ def write_similar(snapshot: IndexSnapshot) -> bool:
     if count > MOST_DOCUMENTS or abs(count - known) <= NEWS_SHARE * known:
         return False
     shown = list(_all_shown(snapshot))
-    keys = [record_key(each["kind"], each["id"]) for each in shown]
+    keys = [record_key(document["kind"], document["id"]) for document in shown]
     order = np.argsort(np.array([_name(key) for key in keys], np.uint64), kind="stable")
     place = np.empty(len(order) + 1, np.int32)
     place[order], place[-1] = np.arange(len(order)), -1  # no document stays none
@@ -145,7 +144,7 @@ def _compared(
     and text.
     """
     vocabulary: dict[str, int] = {}
-    characteristic = (characteristic_words(snapshot, each) for each in shown)
+    characteristic = (characteristic_words(snapshot, document) for document in shown)
     weights = (
         [(vocabulary.setdefault(word, len(vocabulary)), -weight) for weight, word in words]
         for words in characteristic
@@ -182,8 +181,8 @@ def _bm25(
     lengths = np.zeros(len(shown), np.int64)
 
     def known() -> Iterator[list[tuple[int, float]]]:
-        for row, each in enumerate(shown):
-            words = terms(each[name])
+        for row, document in enumerate(shown):
+            words = terms(document[name])
             lengths[row] = len(words)
             yield [(vocabulary[word], float(n)) for word, n in Counter(words).items() if word in vocabulary]
 

@@ -129,9 +129,7 @@ class Gate:
             return
         if scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}  # the server omits the body
-        refusal = scope.pop(
-            "refusal", _NOT_CHECKED
-        )  # from `answer_at_once`, which has looked for a page as well
+        refusal = scope.pop("refusal", _NOT_CHECKED)  # of `answer_at_once`, which looked for a page too
         is_new = refusal is _NOT_CHECKED
         if is_new:
             refusal = self._refusal(scope)
@@ -436,7 +434,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._parsed_bytes = 0  # of names and values
         self._in_head = True
         self._may_answer = (
-            False  # at once: the first request of what was received, so that others get their turn
+            False  # at once: only the first request of what was received, so that others get a turn
         )
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
