@@ -433,9 +433,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head_bytes = 0  # received, of a head that is not complete
         self._parsed_bytes = 0  # of names and values
         self._in_head = True
-        self._may_answer = (
-            False  # at once: only the first request of what was received, so that others get a turn
-        )
+        # at once: only the first request of what was received, so that other connections get a turn
+        self._may_answer = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
