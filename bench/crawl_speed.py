@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -48,17 +47,21 @@ class Cost:
 def measure(command: list[str], folder: Path, source: Path | None = None) -> Cost:
     """Run a crawler that prints the number of its pages last; start-up counts too."""
     environment = os.environ | ({"PYTHONPATH": str(source)} if source else {})
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    output = subprocess.run(
-        ["taskset", "-c", "0", *command] if _can_pin() else command,
-        cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    ).stdout  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    began = time.monotonic()
+    with tempfile.TemporaryFile("w+") as printed:
+        crawler = subprocess.Popen(
+            ["taskset", "-c", "0", *command] if _can_pin() else command,
+            cwd=folder, env=environment, stdout=printed, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        _, status, usage = os.wait4(crawler.pid, 0)  # of this crawler and its processes, not of those before it
+        crawler.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - began
+        printed.seek(0)
+        output = printed.read()
     numbers = re.findall(r"^(\d+)(?: pages)?$", output, re.MULTILINE)
-    if not numbers:
+    if crawler.returncode or not numbers:
         raise SystemExit(f"{command[0]} did not print how many pages it fetched:\n{output[-2000:]}")
-    return Cost(int(numbers[-1]), cpu, time.monotonic() - began, after.ru_maxrss / 1024)
+    return Cost(int(numbers[-1]), usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024)
 
 
 def _can_pin() -> bool:
