@@ -53,7 +53,8 @@ def measure(command: list[str], folder: Path, source: Path | None = None) -> Cos
             ["taskset", "-c", "0", *command] if _can_pin() else command,
             cwd=folder, env=environment, stdout=printed, stderr=subprocess.STDOUT,
         )  # fmt: skip
-        _, status, usage = os.wait4(crawler.pid, 0)  # of this crawler and its processes, not of those before it
+        # the usage of this crawler and its processes alone: RUSAGE_CHILDREN adds up, and keeps the largest peak
+        _, status, usage = os.wait4(crawler.pid, 0)
         crawler.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.monotonic() - began
         printed.seek(0)
