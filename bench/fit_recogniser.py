@@ -32,7 +32,7 @@ from scipy.sparse import csr_array
 import wayhound.paths
 from bench.few_sets import OWN_CONCEPTS, SETS, load_set
 from bench.report import Cell, Report, add_data_option, add_output_options, finish
-from wayhound.app.evaluate.evaluation import BUDGET, Evaluation
+from wayhound.app.evaluate.evaluation import BUDGET, Evaluation, EvaluationTask
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.strategies import STRATEGIES, Lesson
 from wayhound.app.evaluate.world import explore
@@ -125,30 +125,30 @@ def _tasks(name: str, data: Path) -> Iterator[FitTask]:
             without_goals=True,
         )
         label = f"{size} unnamed" if is_unnamed else size
-        unnamed: dict[tuple[str, int], Lesson] = {}
-        for task, named in evaluation.tasks():
-            taught = named
-            if is_unnamed:
-                ignored = frozenset(OWN_CONCEPTS[task.goal])
-                key = task.goal, task.draw
-                taught = unnamed.setdefault(key, replace(named, ignored=ignored, _models={}))
-            scorer = STRATEGIES[ADAPTIVE_STRATEGY](taught)
-            assert isinstance(scorer, Adaptive)
-            reached = explore(task.world, scorer, BUDGET)
-            wanted = set(task.world.reachable_goals(task.goal))
-            yield FitTask(
-                group=name,
-                lesson=label,
-                site=task.world.name,
-                recogniser=scorer.recogniser,
-                goals=np.array([float(own.page.url in wanted) for own in reached]),
-                without_goals=task.without_goals,
-                rows=scorer.recogniser.rows(),
-                goal=task.goal,
-                reached=reached,
-                labels=[task.world.labels.get(own.page.url, "") for own in reached],
-            )
+        for goal in goals:
+            ignored = frozenset(OWN_CONCEPTS[goal]) if is_unnamed else frozenset[str]()
+            lessons = replace(evaluation, goals=[goal], ignored=ignored).tasks()
+            yield from (_fit_task(name, label, task, lesson) for task, lesson in lessons)
         print(f"{name} {label}", file=sys.stderr)
+
+
+def _fit_task(group: str, label: str, task: EvaluationTask, lesson: Lesson) -> FitTask:
+    scorer = STRATEGIES[ADAPTIVE_STRATEGY](lesson)
+    assert isinstance(scorer, Adaptive)
+    reached = explore(task.world, scorer, BUDGET)
+    wanted = set(task.world.reachable_goals(task.goal))
+    return FitTask(
+        group=group,
+        lesson=label,
+        site=task.world.name,
+        recogniser=scorer.recogniser,
+        goals=np.array([float(own.page.url in wanted) for own in reached]),
+        without_goals=task.without_goals,
+        rows=scorer.recogniser.rows(),
+        goal=task.goal,
+        reached=reached,
+        labels=[task.world.labels.get(own.page.url, "") for own in reached],
+    )
 
 
 def _fit(tasks: Sequence[FitTask]) -> RecogniserWeights:

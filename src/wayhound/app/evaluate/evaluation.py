@@ -143,6 +143,7 @@ class Evaluation:
     without_goals: bool = False
     seed: int = 0
     use_urls: bool = True
+    ignored: frozenset[str] = frozenset()  # concepts of the lexicon that `adaptive` must do without
     complete_lists: bool = False  # whether all goals among the pages seen of taught sites are listed
     questions: int = 0  # about pages of each tested site, answered from the labels
     pass_answers: bool = False  # whether `adaptive` learns from the answers for the sites tested after
@@ -249,6 +250,7 @@ class Evaluation:
             size=self.lesson,
             seed=seed,
             use_urls=self.use_urls,
+            ignored=self.ignored,
             complete=self.complete_lists,
         )
 
