@@ -397,6 +397,13 @@ def test_a_robots_txt_as_large_as_the_limit_may_be_cut_so_its_last_line_is_left_
     assert host.forbids() == "robots"
 
 
+def test_a_file_of_empty_lines_is_read_in_linear_time() -> None:
+    """Looking on from every line through all that follow would take more than an hour."""
+    host = Host()
+    host.answer = Fetched(f"{ORIGIN}/robots.txt", 200, body=b"\n" * 499_000 + b"Sitemap: /map\n")
+    assert host.policy().sitemaps == ("/map",)
+
+
 LINES = st.sampled_from(
     [
         "User-agent: *",

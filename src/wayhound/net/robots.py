@@ -25,7 +25,8 @@ MAX_CACHED_CHARS = 8_000_000
 """Limit on cached rules over all hosts: a hostile file of the full size takes some forty times its size in memory."""
 
 _AGENT_LINE = re.compile(r"\s*user[ -]?agent\s*[:\s]\s*([*]|[a-z_-]*)", re.IGNORECASE)
-_SITEMAP_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
+# blanks and no line breaks: those would be looked through again from every empty line of a file
+_SITEMAP_LINE = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S{1,2000})", re.IGNORECASE | re.MULTILINE)
 _RULE_LINE = re.compile(r"\s*(?:allow|dis+al+[oa]w|diasllow|crawl[ -]delay)\s*[:\s]", re.IGNORECASE)
 
 
