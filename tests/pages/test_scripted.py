@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayhound.fetched import Fetched
+from wayhound.page import Page
 from wayhound.pages.reader import read_page, read_response
 from wayhound.pages.scripted import BrowserNeed, browser_need, is_challenge
 
@@ -45,6 +46,16 @@ def test_the_need_of_a_page_for_a_browser_shows_in_its_markup(need: BrowserNeed,
 def test_a_page_with_words_is_not_scanned_unless_asked_for() -> None:
     body = f"{PROSE}<div onclick=\"go('/people')\">People</div>{BUNDLE}".encode()
     assert browser_need(read_page("http://s.example/", body, "text/html"), body, look_closer=False) == ""
+
+
+@pytest.mark.parametrize("unit", ["<div ", "<a-", "<script ", "<noscript ", "<script></script><div "])
+def test_hostile_markup_is_looked_through_once(unit: str) -> None:
+    body = b"<script>" + unit.encode() * 40_000
+    assert browser_need(Page("http://s.example/"), body) == "perhaps"
+
+
+def test_a_long_name_of_an_element_is_read_once() -> None:
+    assert browser_need(Page("http://s.example/"), b"<script><a-" + b"a" * 190_000) == "perhaps"
 
 
 def answer(status: int, body: str, *headers: tuple[str, str]) -> Fetched:

@@ -21,15 +21,17 @@ MANY_LINKS = (
 _HARDLY_ANY_WORDS = 12
 _LOOKED_AT = 200_000  # bytes
 
+# A tag is looked through up to the next one at most, and a name as a whole or not at all: an unclosed tag before every
+# word of a page, or a name of 200,000 letters, would otherwise take minutes.
 _ROOT = re.compile(
-    rb"""<(?:div|main|section|body)\b[^>]*\bid\s*=\s*["']?(?:root|app|application|__next|__nuxt|___gatsby|svelte|q-app"""
+    rb"""<(?:div|main|section|body)\b[^<>]*\bid\s*=\s*["']?(?:root|app|application|__next|__nuxt|___gatsby|svelte|q-app"""
     rb"""|app-root|react-root|ember-application|main-app|spa)["'\s>]|\bng-app\b|\bdata-reactroot\b"""
-    rb"""|<([a-z][a-z0-9]*-[a-z0-9-]+)[^>]*>\s*</\1>""",
+    rb"""|<([a-z][a-z0-9]*+-[a-z0-9-]++)[^<>]*+>\s*+</\1>""",
     re.IGNORECASE,
 )
-_SCRIPT = re.compile(rb"<script\b(?![^>]*\btype\s*=\s*[\"']?application/(?:ld\+)?json)", re.IGNORECASE)
-_BUNDLE = re.compile(rb"<script\b[^>]*\bsrc\s*=", re.IGNORECASE)
-_NOSCRIPT = re.compile(rb"<noscript\b[^>]*>(.{0,2000}?)</noscript", re.IGNORECASE | re.DOTALL)
+_SCRIPT = re.compile(rb"<script\b(?![^<>]*\btype\s*=\s*[\"']?application/(?:ld\+)?json)", re.IGNORECASE)
+_BUNDLE = re.compile(rb"<script\b[^<>]*\bsrc\s*=", re.IGNORECASE)
+_NOSCRIPT = re.compile(rb"<noscript\b[^<>]*>(.{0,2000}?)</noscript", re.IGNORECASE | re.DOTALL)
 _ASKS_FOR_SCRIPTS = re.compile(rb"java\s?script", re.IGNORECASE)
 _LEAVES = re.compile(rb"\blocation(?:\.href)?\s*=[^=]|\blocation\.(?:replace|assign)\s*\(")
 _ROUTES = (b'href="#/', b"href='#/", b'href="#!', b"href='#!", b"href=#/", b"href=#!")
