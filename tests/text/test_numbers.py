@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wayhound.text.numbers import PageRange, parse_month, parse_pages, parse_year
 
@@ -21,6 +25,20 @@ def test_years_and_months(text: str, year: int, month: int) -> None:
 )  # fmt: skip
 def test_pages(text: str, first: str, last: str) -> None:
     assert parse_pages(text) == PageRange(first, last)
+
+
+def test_numbers_of_any_length_are_read_in_linear_time() -> None:
+    long = "1" * 5_000
+    assert parse_pages(f"{long}-9") == PageRange(long, f"{long[:-1]}9")
+    assert parse_pages("1" * 500_000).first == "1" * 500_000
+
+
+@given(st.text("ab12 .:-t", max_size=12))
+def test_the_first_range_is_found_wherever_it_begins(text: str) -> None:
+    plain = re.search(r"([A-Za-z]{0,2}\d+(?:[.:]\d+)?)\s*(?:-+|to)\s*([A-Za-z]{0,2}\d+)", text)
+    found = parse_pages(text)
+    if plain:
+        assert found.first == plain[1]
 
 
 def test_years_before_the_earliest_are_ignored() -> None:

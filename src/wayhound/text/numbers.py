@@ -13,7 +13,8 @@ _SHORT_YEAR = re.compile(r"['’`]\s?(\d\d)(?!\d)")
 _CENTURY_TURN = 30  # '31 is 1931, '30 is 2030
 _MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_PAGES = re.compile(r"([A-Za-z]{0,2}\d+(?:[.:]\d+)?)\s*(?:[-–—−]+|to)\s*([A-Za-z]{0,2}\d+)")
+# A run of digits is taken whole, from its start: a page of a hostile file may be one number of a million digits.
+_PAGES = re.compile(r"((?:[A-Za-z]{1,2}|(?<!\d))\d++(?:[.:]\d++)?)\s*(?:[-–—−]+|to)\s*([A-Za-z]{0,2}\d+)")
 _PAGE = re.compile(r"([A-Za-z]{0,2}\d+)")
 _DIGITS = re.compile(r"\d+")
 _MOST_DIGITS = 9  # more digits are no page number
@@ -64,7 +65,8 @@ def _written_out(first: str, last: str) -> str:
     """Return 444 for 433 and 44, but leave 16 and 4 alone: 14 would be before 16."""
     missing = len(first) - len(last)
     whole = first[:missing] + last if missing > 0 and last.isdigit() else last
-    return whole if not (first.isdigit() and whole.isdigit()) or int(whole) >= int(first) else last
+    is_number = first.isdigit() and whole.isdigit()
+    return last if is_number and _number(whole) < _number(first) else whole
 
 
 def _number(page: str) -> int:
