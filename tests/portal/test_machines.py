@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 from xml.etree.ElementTree import Element, fromstring
@@ -11,12 +12,15 @@ import pytest
 
 from tests.portal.collection import PAPERS, paper_id, papers
 from tests.portal.served import Served, serve_portal
-from tests.portal.test_pages import PAPER, page
+from tests.portal.test_pages import PAPER, WORK, page
+from wayhound.app.index import build
+from wayhound.citations.citation import Citation
 from wayhound.papers.bibliography import to_bibtex
 from wayhound.portal.addresses import record_url
 from wayhound.portal.discovery import sitemap_index
 from wayhound.portal.oai import PAGE
 from wayhound.record import Record, Value
+from wayhound.store.papers import StoredCitation
 from wayhound.workspace import Workspace
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -95,6 +99,45 @@ def test_a_paper_comes_in_the_forms_that_others_read(portal: Served) -> None:
     assert bib.headers["content-type"] == "application/x-bibtex; charset=utf-8"
     assert portal.get(f"{PAPER}.ris").text.startswith("TY  - JOUR")
     assert portal.get(f"{PAPER}.csl.json").json[0]["title"] == "A survey of crawling"
+
+
+def test_what_citing_papers_add_is_wherever_a_paper_is_shown_or_sent(own_collection: Path) -> None:
+    key = paper_id(4)
+    with Workspace.open(own_collection) as workspace:
+        paper = workspace.stores.records.get("paper", key)
+        assert paper is not None
+        fields = {name: paper.fields[name] for name in ("title", "author")}
+        workspace.stores.records.save([replace(paper, fields=fields)])
+        said: dict[str, tuple[Value, ...]] = {
+            "year": (Value("2003"),),
+            "journal": (Value("Surveys of the Web"),),
+        }
+        citing = StoredCitation(paper_id(11), 1, 5, Citation(), fields=said)
+        workspace.stores.papers.save_paper(paper_id(11), [citing])
+        build(workspace)
+        with serve_portal(own_collection) as portal:
+            own = portal.get(f"/records/paper/{key}.bib").text
+            listed = {end: portal.get(f"/search.{end}?q=survey").text for end in ("bib", "ris", "csl.json")}
+            home = portal.get("/").text
+            item = oai(portal, f"verb=GetRecord&metadataPrefix=oai_dc&identifier=oai:127.0.0.1:paper/{key}")
+    assert "year = {2003}" in own
+    assert "@article" in own
+    assert own.strip() in listed["bib"]
+    assert "JO  - Surveys of the Web" in listed["ris"]
+    assert json.loads(listed["csl.json"])[0]["issued"] == {"date-parts": [[2003]]}
+    assert "Surveys of the Web" in home
+    assert "2003" in found(item, f".//{DC}date")
+
+
+def test_works_that_are_only_cited_are_in_the_file_of_a_search(portal: Served) -> None:
+    bib = portal.get("/search.bib?q=nobody+holds").text
+    assert bib == portal.get(f"{WORK}.bib").text
+
+
+def test_a_search_without_results_offers_no_files_of_them(portal: Served) -> None:
+    assert "/search.bib" in portal.get("/search?q=learning").text
+    assert "/search.bib" not in portal.get("/search?q=zzzxqy").text
+    assert portal.get("/search.json?q=zzzxqy").json["citation_urls"] == {}
 
 
 # Exports

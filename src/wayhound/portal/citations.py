@@ -287,7 +287,7 @@ class _MapWalk:
         """Return title, year and address."""
         if work := self._works.get(name):
             return work.citation.title or work.citation.all_text, work.citation.year, work_url(work, None)
-        record = self._library.stores.records.get("paper", name)
+        record = self._library.find("paper", name)
         title = self._library.title(record) if record else name
         return title, record.first("year") if record else "", record_url("paper", name)
 

@@ -14,9 +14,8 @@ from xml.etree.ElementTree import Element
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse, Response
 
-from wayhound.papers.bibliography import to_bibtex, to_ris
 from wayhound.portal.addresses import record_url
-from wayhound.portal.exports import CITABLE
+from wayhound.portal.exports import CITABLE, LIST_FORMATS
 from wayhound.portal.library import Library
 from wayhound.portal.portal import FORMAT_TYPES, Portal, iso_time
 from wayhound.portal.search_pages import FilterList, SortName, Words, read_parameters
@@ -208,16 +207,16 @@ def feed_routes(portal: Portal) -> APIRouter:
 def cited_records(
     library: Library, query: str, filters: tuple[tuple[str, str], ...], sort: Sort
 ) -> list[Record]:
-    """Return the papers among the first hits of a search, in its order, `MOST_CITED` at most."""
+    """Return the papers and the works only cited among the first `MOST_CITED` hits, filled in as their pages are."""
     found = library.index.search(SearchRequest(query, sort, 0, MOST_CITED, (), filters)).hits
-    records = (library.stores.records.get(hit.kind, hit.id) for hit in found if hit.kind in CITABLE)
+    records = (library.find(hit.kind, hit.id) for hit in found if hit.kind in CITABLE)
     return [record for record in records if record is not None]
 
 
 def list_routes(portal: Portal) -> APIRouter:
     """Routes of the papers of a whole search or topic, as reference managers read them."""
     router = APIRouter(tags=["search"])
-    for ending, name, write in (("bib", "BibTeX", to_bibtex), ("ris", "RIS", to_ris)):
+    for ending, name, write in LIST_FORMATS:
         _add_list_format(router, portal, ending, FORMAT_TYPES[name], write)
     return router
 
@@ -230,8 +229,10 @@ def _add_list_format(
         "responses": {200: {"content": {media_type: {}}}},
     }
 
+    extension = ending.removeprefix("csl.")
+
     def respond(request: Request, name: str, records: list[Record]) -> Response:
-        headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
+        headers = {"content-disposition": f'attachment; filename="{name}.{extension}"'}
         body = write(records).encode("utf-8", "replace")
         return answer(request, body, f"{media_type}; charset=utf-8", headers=headers)
 
@@ -259,6 +260,6 @@ def _add_list_format(
             handler,
             methods=["GET"],
             name=f"{what}_as_{ending}",
-            summary=f"The papers of a {what}, {MOST_CITED:,} at most.",
+            summary=f"The papers and works only cited of a {what}, {MOST_CITED:,} at most.",
             **documented,
         )

@@ -25,6 +25,8 @@ BATCH = 200
 MOST_A_PAGE = 1000
 JSON_LINES = "application/x-ndjson"
 CITABLE = ("paper", CITED_ONLY)
+LIST_FORMATS = (("bib", "BibTeX", to_bibtex), ("ris", "RIS", to_ris), ("csl.json", "CSL-JSON", to_csl_json))
+"""Ending, name and writer of each format that the papers of a whole search or topic come in."""
 
 _TAGS = {"journal": "citation_journal_title", "booktitle": "citation_conference_title",
          "institution": "citation_technical_report_institution", "volume": "citation_volume",

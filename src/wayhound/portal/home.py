@@ -153,7 +153,7 @@ def _without_empty(topic: TopicCount) -> TopicCount:
 
 def home_view(library: Library, name: str) -> Home:
     stamps = library.stores.catalogue.newest(NEWEST)
-    records = [library.stores.records.get(stamp.kind, stamp.id) for stamp in stamps]
+    records = [library.find(stamp.kind, stamp.id) for stamp in stamps]
     cards = tuple(card_of(record, library.spec(record.kind), 160) for record in records if record)
     counts = dict(sorted(library.counts().items(), key=lambda entry: -entry[1]))
     topics = _top_topics(library) if "paper" in counts or not library.topics().is_empty else ()

@@ -200,7 +200,7 @@ def _sets_of_record(library: Library, kind: str, record_id: str) -> tuple[str, .
 
 
 def _item(library: Library, stamp: RecordStamp) -> OaiItem:
-    record = None if stamp.deleted else library.stores.records.get(stamp.kind, stamp.id)
+    record = None if stamp.deleted else library.find(stamp.kind, stamp.id)
     return OaiItem(stamp, _sets_of_record(library, stamp.kind, stamp.id), record)
 
 

@@ -19,6 +19,7 @@ from pydantic import AfterValidator
 from starlette.types import Scope
 
 from wayhound.portal.addresses import field_query, record_url, search_url
+from wayhound.portal.exports import LIST_FORMATS
 from wayhound.portal.library import Library, PageMaker, TopicMap
 from wayhound.portal.places import PlaceMap, place_map, places_of
 from wayhound.portal.portal import Choice, FieldNames, HitView, Portal, TopicLink, YearBar, split_names
@@ -91,7 +92,7 @@ class SearchView:
     next_url: str
     cursor: str
     feed_url: str
-    citation_urls: dict[str, str]  # of its papers, by the name of the format
+    citation_urls: dict[str, str]  # of its papers, by the name of the format; without results none
     json_url: str
 
 
@@ -246,7 +247,8 @@ def _without_facets(parameters: SearchParameters, results: SearchResults, librar
         feed_url=first.url("/search.atom", "relevance", limit=PAGE_SIZE),
         citation_urls={
             name: first.url(f"/search.{ending}", limit=PAGE_SIZE)
-            for name, ending in (("BibTeX", "bib"), ("RIS", "ris"))
+            for ending, name, _ in LIST_FORMATS
+            if results.total and "paper" in library.counts()
         },
         json_url=parameters.url("/search.json"),
     )
