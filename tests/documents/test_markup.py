@@ -73,6 +73,34 @@ def test_a_word_file_is_read_like_any_paper() -> None:
     assert paper.references[0].fields["year"][0].text == "1999"
 
 
+LONG_REFERENCES = (
+    "Lind, A. (1999). Hops to the distant goal, and what they tell about the paths that lead there. Journal of "
+    "Distant Trails, 5(2), 12-19.",
+    "Wood, B., and Stone, C. (2001). Growing trees of many topics. Annals of Forests, 7, 3-9.",
+    "Field, D. (1987). Tides and currents of northern seas, as sailors of three centuries have known them. Annals of "
+    "Water, 8, 100-120.",
+)
+
+
+def test_paragraphs_of_a_word_file_are_not_cut_and_not_joined() -> None:
+    body = docx(
+        ("Title", "The walls of harbours in the northern provinces"),
+        ("Normal", "Greta Hansen"),
+        ("Normal", "Department of History, University of Bergen"),
+        ("Normal", "Journal of Old Harbours, vol. 12, no. 3, 2014, pp. 45-61"),
+        ("Heading1", "Abstract"),
+        ("Normal", "We describe the walls of harbours, and why some of them fell in storms."),
+        ("Heading1", "Introduction"),
+        ("Normal", "Walls were built early (Lind 1999). " * 8),
+        ("Heading1", "References"),
+        *(("Normal", reference) for reference in LONG_REFERENCES),
+    )
+    paper = read_paper(read(body), PaperModels(shipped_crf("header"), shipped_crf("reference")), "")
+    assert [reference.text for reference in paper.references] == list(LONG_REFERENCES)
+    assert [value.text for value in paper.fields["journal"]] == ["Journal of Old Harbours"]
+    assert [value.text for value in paper.fields["pages"]] == ["45-61"]
+
+
 def test_a_web_page_of_a_publisher_states_its_fields() -> None:
     page = """<!doctype html><html><head>
     <meta name="citation_title" content="Walls of harbours"><meta name="citation_author" content="Hansen, Greta">

@@ -212,7 +212,7 @@ def _goes_on(above: Line, line: Line) -> bool:
     if (above.page, above.column, above.role) != (line.page, line.column, line.role):
         return False
     if not above.box or not line.box:
-        return True
+        return bool(above.text and line.text)  # a blank line ends a paragraph of text without places
     return abs(above.size - line.size) < 0.6 and 0 < line.box[1] - above.box[1] < 1.7 * max(line.size, 1.0)
 
 

@@ -243,7 +243,8 @@ def _by_position(lines: Sequence[Line]) -> list[int]:
         if lines[i].text and (indent < 0.5 or (indent > ruled and _is_below_rule(lines, i)))
     ]
     indented = [i for i, indent in enumerate(indents) if indent >= 0.5]
-    if _is_plausible(lines, hanging, at_most=0.8):
+    # Without an indent each line would be an entry: paragraphs of Word files and web pages have blank lines alone.
+    if further and _is_plausible(lines, hanging, at_most=0.8):
         return hanging
     below_gap = _below_gaps(lines)
     if _is_plausible(lines, below_gap, at_most=0.8):
