@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from wayhound.app.site_list import SiteList, is_address
+from wayhound.app.site_list import SiteList, is_address, read_sites, read_table
 from wayhound.errors import UsageError
 
 
@@ -85,3 +87,29 @@ def test_what_people_call_an_address_is_one(text: str) -> None:
 )
 def test_names_and_numbers_are_no_addresses(text: str) -> None:
     assert not is_address(text)
+
+
+def test_lines_within_a_cell_stay_in_it(tmp_path: Path) -> None:
+    table = tmp_path / "firms.csv"
+    note = "founded\n1999\u2028in Larkin\x0bby two"
+    table.write_bytes(f'name,note,website\r\nAcme,"{note}",acme.example\r\nBit,,\r\n'.encode())
+    assert read_table(table).rows == (
+        (("Acme", note, "acme.example"), "http://acme.example/"),
+        (("Bit", "", ""), ""),
+    )
+    sites = read_sites([str(table)])
+    assert list(sites.sites) == ["http://acme.example/"]
+    assert sites.skipped == [f"{table}, line 4"]
+
+
+@pytest.mark.parametrize("text", ["", "# later\n", "name,town\nAcme,Larkin\n"])
+def test_a_file_without_any_address_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text(text)
+    with pytest.raises(UsageError, match=r"There is no web address in .*firms\.csv\."):
+        read_sites([str(tmp_path / "firms.csv")])
+
+
+def test_an_argument_that_is_no_address_is_named_once() -> None:
+    with pytest.raises(UsageError) as error:
+        read_sites(["ftp://acme.example/"])
+    assert str(error.value) == "'ftp://acme.example/' is not a web address that can be fetched."

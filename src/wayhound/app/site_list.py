@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ _FILES = (*TABLES, *SPREADSHEETS, ".txt", ".list", ".lst", ".md", ".json", ".jso
 
 _BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _SEPARATORS = "\t;,"
+_LINE_END = re.compile(r"\r\n|\r|\n")  # `splitlines` also ends lines at signs within cells
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # and not the port of a bare host
 _BARE = re.compile(
     r"(localhost|[^\s/:@,;]+\.[^\s/:@,;.\d]{2,}|\d+(\.\d+){3})(:\d+)?([/?#]\S*)?", re.IGNORECASE
@@ -56,7 +58,7 @@ class SiteList:
 
         `where` names the text in messages. Raises UsageError for a line that is not an address.
         """
-        lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _content(line)]
+        lines = _lines(text)
         separator = _separator(lines, is_table=is_table)
         if separator:
             self._add_table(text, separator, where)
@@ -83,15 +85,18 @@ def read_sites(arguments: Iterable[str]) -> SiteList:
 
     Raises UsageError if a file cannot be read or there is no site at all.
     """
-    sites = SiteList()
+    sites, files = SiteList(), list[Path]()
     for argument in arguments:
         path = Path(argument)
         if "://" in argument or (_may_be_address(path) and is_address(argument)):
-            sites.add(parse_site(argument, argument))
+            sites.add(parse_site(argument))
         else:
+            files.append(path)
             sites.add_text(_read(path), str(path), is_table=path.suffix.lower() in TABLES)
     if not sites.sites:
-        raise UsageError("There is no site: name a web address, or a file with one address a line.")
+        raise UsageError(
+            f"There is no web address in {', '.join(map(str, files))}. Write one a line, or in a column of a table."
+        )
     return sites
 
 
@@ -111,7 +116,7 @@ def read_table(path: Path) -> SiteTable:
     Raises UsageError if the file cannot be read.
     """
     text = _read(path)
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _content(line)]
+    lines = _lines(text)
     separator = _separator(lines, is_table=path.suffix.lower() in TABLES)
     if not separator:
         addresses = [_content(line) for _, line in lines]
@@ -150,17 +155,19 @@ def is_address(text: str) -> bool:
     return bool(_BARE.fullmatch(text)) and bool(normalise(f"http://{text}"))
 
 
-def parse_site(line: str, where: str) -> Site:
+def parse_site(line: str, where: str = "") -> Site:
     """Return the site of a start page, which may be followed by the hosts that also belong to it.
 
-    Raises UsageError, naming `where`, if the first word is not an address or another is not a host.
+    `where` names the place in a list. Raises UsageError, naming it, if the first word is not an address or another is
+    not a host.
     """
-    url, *hosts = line.split()
+    url, *hosts = line.split() or [""]
+    place = f" ({where})" if where else ""
     start = normalise(url if _SCHEME.match(url) else f"http://{url}") if is_address(url) else ""
     if not start:
-        raise UsageError(f"{url!r} is not a web address that can be fetched ({where}).")
+        raise UsageError(f"{url!r} is not a web address that can be fetched{place}.")
     if strange := [host for host in hosts if not _BARE.fullmatch(host)]:
-        raise UsageError(f"{strange[0]!r} is not the name of a host ({where}): one start page a line.")
+        raise UsageError(f"{strange[0]!r} is not the name of a host{place}: one start page a line.")
     return Site(start, tuple(hosts))
 
 
@@ -209,6 +216,11 @@ def _content(line: str) -> str:
     return line.partition("#")[0].strip()
 
 
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines that hold more than a comment, with their numbers."""
+    return [(number, line) for number, line in enumerate(_LINE_END.split(text), 1) if _content(line)]
+
+
 def _separator(lines: list[tuple[int, str]], *, is_table: bool) -> str:
     """Return what separates the cells of a table; empty for a plain list, whose lines begin with an address."""
     plain = all(is_address(line.split()[0]) for _, line in lines)
@@ -221,7 +233,7 @@ def _separator(lines: list[tuple[int, str]], *, is_table: bool) -> str:
 
 
 def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(text.splitlines(), delimiter=separator)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]

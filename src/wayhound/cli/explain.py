@@ -115,7 +115,7 @@ def _explain_facts(
 
 def _normalised(url: str) -> str:
     """Return the address in normal form; `acme.example` is enough, as in lists of sites."""
-    return parse_site(url, "explain URL").start
+    return parse_site(url).start
 
 
 def _path(workspace: Workspace, urls: list[str], *, again: bool, allow_private: bool) -> PagePath:
