@@ -121,6 +121,45 @@ def test_one_command_goes_from_a_table_to_a_table(firms: Firms) -> None:
     assert "<f>" not in sheet
 
 
+def test_two_tables_give_a_row_for_each_of_their_sites(firms: Firms) -> None:
+    tables = [firms.folder / "acme.csv", firms.folder / "bolt.csv"]
+    for table, site in zip(tables, firms.sites, strict=False):
+        table.write_text(f"firm,website\n{table.stem},{site}\n")
+    out = firms.folder / "facts.csv"
+    command = [
+        "forage",
+        *map(str, tables),
+        "-w",
+        str(firms.workspace),
+        "--facts",
+        "contact",
+        "--out",
+        str(out),
+    ]
+    assert run([*command, "--delay", "0", "--allow-private"]) == 0
+    assert {row["site"] for row in rows_of(out)} == set(firms.sites[:2])
+
+
+@pytest.mark.parametrize("name", ["facts.doc", "nowhere/facts.csv"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_forage(name: str, firms: Firms) -> None:
+    out = str(firms.folder / name)
+    command = ["forage", str(firms.table), "-w", str(firms.workspace), "--facts", "contact", "--out", out]
+    assert run([*command, "--delay", "0", "--allow-private"]) == 2
+    with Workspace.open(firms.workspace) as workspace:
+        assert not workspace.stores.forage.runs()
+
+
+def test_a_table_that_cannot_be_read_is_refused_before_pages_are(
+    foraged: Firms, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = foraged.folder / "firms.xls"
+    table.write_bytes(b"not a table")
+    assert foraged.extract("--wide", str(table)) == 2
+    shown = capsys.readouterr().err
+    assert "is a spreadsheet" in shown
+    assert "pages" not in shown
+
+
 def test_without_a_file_the_facts_of_this_run_are_printed(
     foraged: Firms, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

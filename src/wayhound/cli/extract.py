@@ -26,7 +26,7 @@ from wayhound.app.facts.tables import (
     write_wide,
 )
 from wayhound.app.ray_cluster import check_archive
-from wayhound.app.site_list import read_table
+from wayhound.app.site_list import SiteTable, read_table
 from wayhound.cli.console import command_for, err
 from wayhound.cli.language import Command, cluster_option, out_option, run_option, workspace_option
 from wayhound.entities.workload import Workload
@@ -95,6 +95,7 @@ def extract(
             "A cluster reads all sites side by side, so there is no first one. Leave out --cluster, or --workload and "
             "--endorsed."
         )
+    own = read_table(table) if table is not None else None
     with Workspace.open(folder) as workspace:
         if run_id is not None:
             workspace.stores.forage.run(run_id)  # raises if there is none
@@ -107,7 +108,7 @@ def extract(
         if options["relationships"]:
             rows = write_relationships(workspace, wanted, chosen, path or sys.stdout.buffer, run_id)
         else:
-            rows = write_table(workspace, wanted, table, path, chosen, run_id)
+            rows = write_table(workspace, wanted, own, path, chosen, run_id)
         hint = "" if rows else f". To see what there is: {command_for(folder, 'status')}"
     err.print(count(rows, "row") + (f" in {path}" if path else "") + hint, markup=False)
 
@@ -160,17 +161,16 @@ def _shown_progress(title: str) -> Iterator[tuple[Callable[[int, int], None], Ca
 def write_table(
     workspace: Workspace,
     wanted: Wanted,
-    table: Path | None,
+    own: SiteTable | None,
     path: Path | None,
     file_format: str,
     run_id: int | None,
 ) -> int:
-    """Write the facts, beside the columns of a table if there is one, and return the number of rows."""
+    """Write the facts, beside the columns of one's own table if there is one, and return the number of rows."""
     target = path or sys.stdout.buffer
     rows = fact_rows(workspace, wanted, run_id)
-    if table is None:
+    if own is None:
         return write_facts(rows, wanted, file_format, target, lambda row: format_row(row, wanted.fields))
-    own = read_table(table)
     outcomes = workspace.stores.facts.outcomes(run_id)
     return write_wide(
         own, wide_rows(own, rows), wanted, file_format, target,

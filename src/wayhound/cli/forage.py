@@ -160,6 +160,7 @@ def forage(
         raise UsageError(
             "--out is the file for facts: say which with --facts, or use `wayhound export` for goals."
         )
+    file_format = _facts_format(path, as_json=as_json) if options["facts"] else ""
     requested = [with_hosts(site, options["hosts"]) for site in requested_sites(sites)]
     with Workspace.open(folder) as workspace:
         places = _places(workspace, cluster, workers_per_node) if cluster else None
@@ -196,28 +197,30 @@ def forage(
         for goal in workspace.stores.goals.goals(run.id) if run.limits.questions else ():
             show(goal)
         if order.facts:
-            _write_facts(workspace, order.facts, sites, path, run.id, as_json=as_json)
+            _write_facts(workspace, order.facts, sites, path, run.id, file_format)
         fetched = conclude(workspace, run, stopped=stopped, new_run=new_run)
     if stopped:
         raise SystemExit(130)
     return 0 if fetched else 1
 
 
-def _write_facts(
-    workspace: Workspace, facts: str, sites: Sequence[str], path: Path | None, run_id: int, *, as_json: bool
-) -> None:
-    """Extract the facts of a run, and write them beside the table of sites, if there is one.
+def _facts_format(path: Path | None, *, as_json: bool) -> str:
+    """Return the format of a table of facts; without a path it goes to stdout, as CSV or as JSON lines."""
+    from wayhound.cli.extract import format_by_ending  # noqa: PLC0415 - reads numbering plans
 
-    Without a path they go to stdout, as CSV or as JSON lines.
-    """
+    return "jsonl" if as_json and path is None else format_by_ending(path)
+
+
+def _write_facts(
+    workspace: Workspace, facts: str, sites: Sequence[str], path: Path | None, run_id: int, file_format: str
+) -> None:
+    """Extract the facts of a run, and write them beside the table of sites, if one names them all."""
     from wayhound.app.facts.search import parse_wanted  # noqa: PLC0415
-    from wayhound.cli.extract import format_by_ending, run_extraction, write_table  # noqa: PLC0415
+    from wayhound.cli.extract import run_extraction, write_table  # noqa: PLC0415
 
     wanted = parse_wanted(workspace, facts)
     run_extraction(workspace, wanted, run_id)
-    table = next((Path(name) for name in sites if Path(name).is_file()), None)
-    file_format = "jsonl" if as_json and path is None else format_by_ending(path)
-    rows = write_table(workspace, wanted, table, path, file_format, run_id)
+    rows = write_table(workspace, wanted, own_table(sites), path, file_format, run_id)
     if path is not None:
         err.print(f"{count(rows, 'row')} in {path}", markup=False)
 

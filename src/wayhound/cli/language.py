@@ -71,9 +71,17 @@ def out_option(function: Function) -> Function:
         "path",
         metavar="PATH",
         type=click.Path(path_type=Path, dir_okay=False),
+        callback=_check_folder,
         help="Write to this file.  [default: stdout]",
     )
     return option(function)
+
+
+def _check_folder(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse a file in a folder that does not exist: before the work whose result it takes, and not after."""
+    if value is None or value.parent.is_dir():
+        return value
+    raise click.BadParameter(f"There is no folder {value.parent}. Make it first, or write elsewhere.")
 
 
 def run_option(function: Function) -> Function:
@@ -310,7 +318,7 @@ class Group(click.Group):
             if not rest:
                 click.echo(ctx.get_help())
                 ctx.exit()
-            return super().resolve_command(ctx, [*rest, "--help"])
+            name, args = rest[0], [*rest, "--help"]
         if self.get_command(ctx, name) is None:
             ctx.fail(self._no_such(ctx, name))
         return super().resolve_command(ctx, args)
