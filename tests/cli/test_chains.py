@@ -76,6 +76,13 @@ def test_rules_are_shown_in_words_and_as_the_paper_writes_them(folder: Path) -> 
     assert "leaf.tr = HasAnchorTextPattern(person name)" in shown
 
 
+def test_an_ontology_that_is_no_text_is_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "ontology.toml").write_bytes(b"\xcb\x00")
+    files = [str(tmp_path / "ontology.toml"), str(folder / "examples.txt")]
+    with pytest.raises(UsageError, match=r"ontology\.toml cannot be read: it is not text in UTF-8\.$"):
+        call(folder, "learn", *files)
+
+
 def test_instances_are_extracted_and_exported(folder: Path) -> None:
     learned(folder)
     outcome = json.loads(

@@ -63,6 +63,8 @@ def test_help_can_be_asked_for_in_words(capsys: pytest.CaptureFixture[str]) -> N
     assert "wayhound forage [OPTIONS]" in capsys.readouterr().out
     assert run(["trails", "lst"]) == 2
     assert "Do you mean `wayhound trails list`" in capsys.readouterr().err
+    assert run(["help", "review"]) == 2
+    assert "Do you mean `wayhound studio`" in capsys.readouterr().err
 
 
 def test_every_reason_of_a_failed_fetch_has_words() -> None:
@@ -100,6 +102,8 @@ def test_who_stands_beside_the_workspace_is_told_where_it_is(
     assert "mine is one: add -w mine, or go there with cd." in capsys.readouterr().err
     assert run(["status", "-w", "yours"]) == 3
     assert "mine is one" not in capsys.readouterr().err
+    assert run(["init", "mine"]) == 3
+    assert capsys.readouterr().err == "wayhound: mine is a workspace already.\n"
 
 
 def test_status_of_an_empty_workspace_leads_to_teaching_and_then_to_training(

@@ -146,7 +146,7 @@ def run(arguments: list[str]) -> int:
         error.show()
         return error.exit_code
     except WorkspaceError as error:
-        nearby = _workspace_nearby(arguments)
+        nearby = _workspace_nearby(arguments) if error.next_step.startswith("init") else ""
         return _fail(f"{error}{nearby}" if nearby else _message(error, arguments), error.exit_code)
     except WayhoundError as error:
         return _fail(_message(error, arguments), error.exit_code)

@@ -192,7 +192,7 @@ def extract(
 
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=err, transient=True)
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
 
 
 def _addresses(source: str) -> list[str]:
@@ -229,5 +229,7 @@ def export(name: str | None, folder: Path, path: Path | None, file_format: str |
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} cannot be read: it is not text in UTF-8.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None

@@ -121,8 +121,16 @@ def test_a_file_that_is_no_lesson_is_refused_in_words(text: str) -> None:
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match=r"none\.json cannot be read: No such file or directory\.$"):
         read_script(tmp_path / "none.json")
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "lesson.json").write_bytes(b"\xcb\x00")
+    with pytest.raises(
+        UsageError, match=r"lesson\.json is not a teaching script: it is not text in UTF-8\.$"
+    ):
+        read_script(tmp_path / "lesson.json")
 
 
 def test_scripts_that_say_fail_still_reject() -> None:

@@ -81,8 +81,10 @@ def read_script(path: Path) -> Script:
     """Read a script from a file. Raises UsageError if it cannot be read or is not valid."""
     try:
         return Script.read(path.read_text("utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not a teaching script: it is not text in UTF-8.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _step(step: Mapping[str, Any]) -> tuple[str, str]:
