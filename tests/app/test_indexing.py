@@ -220,6 +220,13 @@ def test_catching_up_does_only_what_is_new(workspace: Workspace) -> None:
     assert found(workspace) == ["b"]
 
 
+def test_a_first_index_removes_nothing(workspace: Workspace) -> None:
+    workspace.stores.records.save([paper("a", "One"), paper("b", "Two")])
+    workspace.database.execute("DELETE FROM record WHERE id = 'a'")
+    done = catch_up(workspace)
+    assert (done.added, done.removed) == (1, 0)
+
+
 def test_progress_is_told_to_the_end(workspace: Workspace) -> None:
     workspace.stores.records.save(paper(f"{number:04}", "x") for number in range(2_500))
     told: list[tuple[int, int]] = []

@@ -123,6 +123,7 @@ class IndexFeed:
     added: int = 0
     removed: int = 0
     works: int = 0
+    unneeded: int = 0  # changes of what an empty index does not hold: works whose papers were added since
     uncommitted: int = 0
     change: int | None = None
     new_until: int = 0  # records of changes up to this one are new to the index: nothing needs to be replaced
@@ -133,7 +134,7 @@ class IndexFeed:
 
     @property
     def done(self) -> int:
-        return self.added + self.removed + self.works
+        return self.added + self.removed + self.works + self.unneeded
 
     def update(self, writer: IndexWriter, progress: Progress = lambda _done, _of: None) -> bool:
         """Add all that changed since the writer's last commit; return True if there was anything."""
@@ -160,11 +161,14 @@ class IndexFeed:
             self.uncommitted = 0
 
     def _put_one(self, change: RecordChange, document: IndexDocument | None, writer: IndexWriter) -> None:
-        if document is None:
+        is_new = change.number <= self.new_until
+        if document is None and is_new:
+            self.unneeded += 1
+        elif document is None:
             writer.remove(change.kind, change.id)
             self.removed += 1
         else:
-            writer.add(document, is_new=change.number <= self.new_until)
+            writer.add(document, is_new=is_new)
             self.works += change.kind == CITED_ONLY
             self.added += change.kind != CITED_ONLY
 
