@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
-from wayhound.cli.topics import topics
+from wayhound.app.topics import Topics
+from wayhound.cli.topics import report_table, topics
 from wayhound.errors import ModelError, UsageError
 from wayhound.learn.model_file import META_NAME
 from wayhound.record import Record, Value
@@ -96,6 +99,21 @@ def test_training_shows_its_rounds_and_reports_follow(folder: Path) -> None:
     listed = call(folder, "report", "Cats", "--limit", "3").stdout
     assert "Animals › Cats" in listed
     assert "kitten" in listed
+
+
+def test_the_shipped_tree_fits_into_a_terminal_of_80_columns(folder: Path) -> None:
+    titles = ("Robot navigation with sonar", "Query optimization in a relational database") * 20
+    lines = (json.dumps({"id": f"d{number}", "title": title}) for number, title in enumerate(titles))
+    (folder / "papers.jsonl").write_text("\n".join(lines), "utf-8")
+    call(folder, "init")
+    call(folder, "train", str(folder / "papers.jsonl"))
+    with Workspace.open(folder / "w") as workspace:
+        table = report_table(Topics(workspace).report())
+    console = Console(width=80, file=StringIO(), record=True)
+    console.print(table)
+    shown = console.export_text()
+    assert "…" not in shown
+    assert "Data Structures, Algorithms and Theory" in shown
 
 
 def test_everything_can_be_had_as_json(folder: Path) -> None:

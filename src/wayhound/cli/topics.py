@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
+from rich.bar import Bar
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from wayhound.app.topics import TopicReport, Topics, read_corpus
 from wayhound.cli.console import command_for, err, next_steps, out, write_json
@@ -173,12 +174,13 @@ def report(topic: str | None, folder: Path, limit: int, as_json: bool) -> None:
 def report_table(report: TopicReport) -> Table:
     """Return the tree with the number of documents at each topic and below it."""
     title = training_summary(report.history) if report.history else None
-    table = Table("topic", "documents", "here itself", "", title=title, title_justify="left")
+    numbers = (Column(name, justify="right") for name in ("documents", "here itself"))
+    bars = Column(max_width=_BAR_WIDTH)  # a bar takes what the names leave of the line
+    table = Table(Column("topic", no_wrap=True), *numbers, bars, title=title, title_justify="left")
     most = max((count.total for count in report.topics), default=0) or 1
     for count in report.topics:
         name = "  " * (len(count.topic.path) - 1) + count.topic.name
-        bar = "▇" * round(_BAR_WIDTH * count.total / most)
-        table.add_row(escape(name), f"{count.total:,}", f"{count.own:,}", bar)
+        table.add_row(escape(name), f"{count.total:,}", f"{count.own:,}", Bar(most, 0, count.total))
     table.add_row(NOWHERE, f"{report.nowhere:,}", "", "")
     return table
 
