@@ -45,7 +45,7 @@ def test_the_table_shows_scores_labels_and_reasons(
     assert run(["explain", *arguments, "-w", str(trained)]) == 0
     printed = capsys.readouterr()
     assert "leads to" in printed.out
-    assert "a goal by" in printed.out
+    assert "probability of a goal:" in printed.out
     assert "more" in printed.err
 
 

@@ -53,7 +53,7 @@ def test_the_report_is_a_table_for_people(trained: Path, capsys: pytest.CaptureF
     assert "Learned from 16 trails on 2 sites." in shown
     assert "Strategy: adaptive." in shown
     assert "Expect an F1 of about" in shown
-    for heading in ("label", "precision", "recall", "F1", "worth", "strongest features"):
+    for heading in ("label", "precision", "recall", "F1", "reward", "strongest features"):
         assert heading in shown
     assert "On physics.localhost, held out:" in shown
     assert "breadth-first needed" in shown
@@ -222,7 +222,7 @@ def test_spiders_are_shown_and_explained_like_path_models(
     assert run(["train", "--show", "-w", str(trained), "--model", "spider"]) == 0
     shown = capsys.readouterr().out
     assert f"Strategy: {strategy}." in shown
-    assert "worth" in shown
+    assert "reward" in shown
     assert "On physics.localhost, held out:" in shown
     with Workspace.open(trained) as workspace:
         start = workspace.stores.trails.trails()[0].steps[0].page.url

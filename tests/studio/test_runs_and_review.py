@@ -100,7 +100,7 @@ def test_a_rejection_is_undone_where_it_was_done(taught: tuple[Visitor, int, Pat
     with Workspace.open(folder) as workspace:
         assert len(workspace.stores.trails) == before
     assert "Rejected." in visitor.send(goals, reject, **fields)
-    assert "Undone: the answer a rejected page." in visitor.send(goals, undo, **fields)
+    assert "Undone: the answer “reject”." in visitor.send(goals, undo, **fields)
     assert "nothing to undo" in visitor.send(goals, undo, **fields)
 
 

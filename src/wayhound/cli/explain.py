@@ -133,7 +133,7 @@ def _page_text(explanation: Explanation, features: int) -> Text:
     if main := format_main_reason(explanation.why):
         text.append(f". {main}")
     if explanation.why and features:
-        text.append(f" {format_reasons(explanation.why, features)}", style="dim")
+        text.append(f"\nReasons: {format_reasons(explanation.why, features)}", style="dim")
     return text
 
 

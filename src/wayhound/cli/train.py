@@ -106,7 +106,7 @@ def train(
 
     Each site is held out in turn: precision, recall and F1 say how well its pages are labelled by a model that
     was taught on the others. Each held-out site is also foraged by that model, as far as it is known, without
-    fetching anything. A link's worth is its expected reward, where 1 is a goal.
+    fetching anything. The reward is what a link to such a page is expected to bring, where 1 is a goal.
     """
     with Workspace.open(folder) as workspace:
         if show:
@@ -146,8 +146,8 @@ def train(
 
 
 def labels_table(report: TrainingReport) -> Table:
-    """Return how well each label is recognised on held-out sites, and what a link to such a page is worth."""
-    numbers = ("precision", "recall", "F1", "pages", "worth")
+    """Return how well each label is recognised on held-out sites, and the reward of a link to such a page."""
+    numbers = ("precision", "recall", "F1", "pages", "reward")
     table = plain_table("label", *numbers, right=numbers)
     for label in report.labels:
         figures = [_figure(label.precision), _figure(label.recall), _figure(label.f1)]

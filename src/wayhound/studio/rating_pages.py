@@ -88,7 +88,7 @@ def look_up(workspace: Workspace, address: str, cache: PathCache) -> dict[str, o
     """
     if not address:
         raise BadRequest("Enter the address of a page.")
-    url = parse_site(address, "the address of a page").start
+    url = parse_site(address).start
     path = find_path(workspace, url)
     if path is not None and path.run_id is not None:
         return VisitAddress(path.run_id, path.site.start, path.visits[-1]).fields

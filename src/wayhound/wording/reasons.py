@@ -54,8 +54,8 @@ _STRUCTURE = {
     "#home": "a personal address (~)",
     "#depth": "how many clicks it is from the start",
     "#start": "it is the start page",
-    "#alike": "how many links stand like the link to it",
-    "#alone": "no other link stands like the link to it",
+    "#alike": "how many links are at the same place as the link to it",
+    "#alone": "no other link is at the place of the link to it",
     "#link length": "how many words the link to it has",
     "#named so": "its title repeats the link to it",
     "#same folder": "the same folder as the page before",
@@ -122,8 +122,8 @@ def supporting(weights: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def format_expectation(label: str, goal: float) -> str:
-    """Return `one click before a goal (a goal by 12%)`; empty without a label."""
-    return f"{format_label(label)} (a goal by {goal:.0%})" if label else ""
+    """Return `one click before a goal (probability of a goal: 12%)`; empty without a label."""
+    return f"{format_label(label)} (probability of a goal: {goal:.0%})" if label else ""
 
 
 def format_other_links(explanation: Explanation, shown: int) -> str:
@@ -145,7 +145,9 @@ def _number(words: Callable[[int], str]) -> Callable[[str], str]:
 
 
 def _clicks(number: int) -> str:
-    return "the start page" if number == 0 else f"{number}{' or more' if number >= 4 else ''} from the start"
+    if number == 0:
+        return "it is the start page"
+    return f"{count(number, 'click')}{' or more' if number >= 4 else ''} from the start page"
 
 
 def _about(number: int) -> str:
@@ -162,35 +164,42 @@ def _length(words: int) -> str:
 
 
 def _way(value: str) -> str:
-    """Return how the folder of a link's address lies to the folder of the page's."""
+    """Return how many folders a link's address leads up and down from the page's."""
     match value.split():
+        case ["elsewhere"]:
+            return "its address is on another host"
         case ["up", up] if up.isdigit():
-            return f"its address lies {_folders(up)} up"
+            return f"its address leads up {_folders(up)}"
         case ["down", down] if down.isdigit():
-            return f"its address lies {_folders(down)} down"
+            return f"its address leads down {_folders(down)}"
         case [up, down] if up.isdigit() and down.isdigit():
-            return f"its address lies {_folders(up)} up and {down} down"
+            return f"its address leads up {_folders(up, most=2)} and down {_folders(down)}"
     return ""
 
 
-def _folders(number: str) -> str:
-    return f"{number} folder{'' if number == '1' else 's'}"
+def _folders(number: str, most: int = 3) -> str:
+    """Return `no folder`, `1 folder` or `2 folders`; `most` stands for as many and more."""
+    if number == "0":
+        return "no folder"
+    return f"{number} or more folders" if int(number) >= most else count(int(number), "folder")
 
 
 _OTHERS: Mapping[str, Callable[[str], str]] = {
-    "depth": _number(lambda number: f"clicks: {_clicks(number)}"),
-    "alike": _number(lambda number: f"{_about(number)} links stand like it"),
+    "depth": _number(_clicks),
+    "alike": _number(
+        lambda number: f"{_about(number)} links at its place" if number else "the only link at its place"
+    ),
     "homes": _number(lambda number: f"{_SHARES[min(number, 3)]} personal pages beside it"),
     "links": _number(lambda number: f"the page around it has {_about(number)} links"),
     "length": _number(_length),
     "looks": lambda shape: f"a link that looks like “{shape}”" if shape else "a link without words",
-    "stands": lambda place: f"its place, {place}",
+    "stands": lambda place: f"its place on the page, {place}",
     "kind": lambda kind: f"a link of the kind {kind}",
     "matches": lambda pattern: f"its address or title matches “{pattern}”",
     "is": lambda kind: "it is a document" if kind == "document" else f"it is a file of the type {kind}",
     "way": _way,
-    "#depth": _number(lambda number: f"clicks: {_clicks(number)}"),
-    "#in": lambda tag: f"the link to it stands in <{tag}>",
+    "#depth": _number(_clicks),
+    "#in": lambda tag: f"the link to it is in <{tag}>",
     "#looks": lambda shape: (
         f"the link to it looks like “{shape}”" if shape else "the link to it has no words"
     ),

@@ -127,7 +127,7 @@ def format_verdict(site: SiteSummary) -> str:
         return ""
     if site.none_probability >= 0.5:
         return f"probably none ({site.none_probability:.0%} after {count(site.pages, 'page')})"
-    return f"none certain enough (a goal: {1 - site.none_probability:.0%})"
+    return f"none certain enough (probability that there is one: {1 - site.none_probability:.0%})"
 
 
 def format_goals_left(goals: float | None) -> str:

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from wayhound.store.papers import PaperCorrection
 from wayhound.store.review import ReviewAnswer
 from wayhound.store.trails import TrailChange
-from wayhound.wording.quantities import count, format_label
+from wayhound.trail import FAIL, GOAL
+from wayhound.wording.quantities import count
 from wayhound.wording.teaching import format_change
 
 NOTHING = "There is nothing to undo."
+_ANSWERS = {GOAL: "goal", FAIL: "reject", "": "cannot say"}
+"""Answers by the words of their buttons; any other is a label."""
 
 
 def format_trail_undo(change: TrailChange | None) -> str:
@@ -23,7 +26,8 @@ def format_review_undo(answers: Sequence[ReviewAnswer]) -> str:
         return NOTHING
     if len(answers) > 1:
         return f"Undone: the rejection of a list, with {count(len(answers), 'trail')}."
-    return f"Undone: the answer {format_label(answers[0].answer) or 'cannot say'}."
+    answer = answers[0].answer
+    return f"Undone: the answer “{_ANSWERS.get(answer, answer)}”."
 
 
 def format_correction_undo(correction: PaperCorrection | None) -> str:

@@ -44,7 +44,7 @@ class Taught:
 
 def start_urls(addresses: Iterable[str]) -> tuple[str, ...]:
     """Return start pages in normal form; `acme.example` will do. Raises UsageError for what is no address."""
-    return tuple(parse_site(address, "start page").start for address in addresses)
+    return tuple(parse_site(address).start for address in addresses)
 
 
 def open_session(
