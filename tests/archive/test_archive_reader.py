@@ -208,6 +208,17 @@ def test_a_revisit_does_not_lead_out_of_its_folder(tmp_path: Path) -> None:
     assert list(iterate(inside)) == []
 
 
+@pytest.mark.parametrize("field", [b"File-Offset: " + b"9" * 5_000, b"Filename: " + b"n" * 300])
+def test_a_revisit_of_a_place_that_cannot_be_is_left_out(tmp_path: Path, field: bytes) -> None:
+    path = tmp_path / "any.warc.gz"
+    _write_pair(path)
+    name = field.partition(b" ")[0]
+    revisit = re.sub(name + b" [^\r]*", field, _raw(path, 3))
+    assert field in revisit
+    path.write_bytes(gzip.compress(revisit))
+    assert list(iterate(path)) == []
+
+
 def test_a_revisit_whose_body_has_been_replaced_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "any.warc.gz"
     _write_pair(path)

@@ -26,6 +26,7 @@ from wayhound.archive.warc import (
     WarcRecord,
     header_lines,
     name_and_value,
+    parse_bytes,
     parse_digest,
     record_at,
     records,
@@ -40,6 +41,7 @@ from wayhound.visit import ArchiveRef
 MAX_BODY_BYTES = 256 << 20
 """About what a compressed body may grow to; the rest is left out."""
 
+_MAX_NAME_BYTES = 255  # of a file: the operating system refuses to look for a longer name
 _STATUS_LINE = re.compile(r"HTTP/[0-9.]+\s+([0-9]{3})(?:\s+(.*))?")
 _CHUNK_HEAD = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 
@@ -211,9 +213,10 @@ def _conversion(path: ArchiveFile, record: WarcRecord) -> StoredResponse | None:
 def _body_position(path: ArchiveFile, record: WarcRecord, bodies: dict[str, Position]) -> Position | None:
     """Find a body by the name and offset that the revisit gives, or by its digest."""
     name = record.fields.get("warc-refers-to-filename", "")
-    offset = record.fields.get("warc-refers-to-file-offset", "")
-    if name and Path(name).name == name and offset.isdecimal() and path.with_name(name).is_file():
-        return path.with_name(name), int(offset)
+    offset = parse_bytes(record.fields.get("warc-refers-to-file-offset", ""))
+    is_name = Path(name).name == name and 0 < len(name.encode()) <= _MAX_NAME_BYTES
+    if is_name and offset is not None and path.with_name(name).is_file():
+        return path.with_name(name), offset
     return bodies.get(record.payload_digest) if record.payload_digest else None
 
 

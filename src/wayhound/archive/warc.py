@@ -232,10 +232,15 @@ def _fields(head: bytes, path: ArchiveFile, offset: int) -> dict[str, str]:
 
 
 def _content_length(fields: dict[str, str], path: ArchiveFile, offset: int) -> int:
-    length = fields.get("content-length", "")
-    if not (length.isascii() and length.isdigit() and len(length) < 19):
+    length = parse_bytes(fields.get("content-length", ""))
+    if length is None:
         raise _damage(path, offset, "a record has no length")
-    return int(length)
+    return length
+
+
+def parse_bytes(field: str) -> int | None:
+    """Return the number of bytes that a field names; None for anything else, and for more than a file can have."""
+    return int(field) if field.isascii() and field.isdigit() and len(field) < 19 else None
 
 
 def _damage(path: ArchiveFile, offset: int, reason: str) -> ArchiveError:
