@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from wayhound.archive.location import BLOCK_BYTES, PART_BYTES, Location, open_lo
 from wayhound.archive.reader import ArchiveReader, iterate
 from wayhound.archive.spool import Spool, waiting_segments
 from wayhound.archive.writer import MARKER_SUFFIX, ArchiveWriter
-from wayhound.errors import ArchiveError, ArchiveUnavailable, SegmentMissing, UsageError
+from wayhound.errors import ArchiveError, ArchiveUnavailable, MissingExtra, SegmentMissing, UsageError
 from wayhound.fetched import Fetched
 from wayhound.visit import ArchiveRef
 
@@ -205,6 +207,32 @@ def test_a_forage_says_so_when_too_much_waits(tmp_path: Path) -> None:
     with pytest.raises(ArchiveUnavailable, match="wait in"):
         spool.close(0.01)
     assert waiting_segments(folder)
+
+
+def test_segments_may_close_while_those_of_dead_processes_are_uploaded(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    spool = Spool(tmp_path, open_location((tmp_path / "shared").as_uri()))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def close_many() -> None:
+        for number in range(20_000):
+            spool.add(tmp_path / f"wayhound-20260101T000000-w0-{number:05d}.warc.gz")
+
+    try:
+        with ThreadPoolExecutor(1) as threads:
+            closing = threads.submit(close_many)
+            while not closing.done():
+                spool._adopt()
+            closing.result()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_an_object_store_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(MissingExtra, match="pip install"):
+        open_location("s3://bucket/prefix")
 
 
 @needs_s3

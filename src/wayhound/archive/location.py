@@ -16,6 +16,7 @@ from configparser import ConfigParser
 from configparser import Error as IniError
 from contextlib import contextmanager
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
 from threading import Lock
@@ -90,6 +91,8 @@ def open_location(url: str) -> Location:
             f"{url!r} is no place for an archive. Write s3://BUCKET/PREFIX, or file:///FOLDER for a shared folder."
         )
     if url.startswith("s3:"):
+        if not find_spec("obstore"):
+            raise MissingExtra("An archive in an object store", "obstore", "s3")
         return ObjectStore(url)
     return SharedFolder(Path(unquote(urlsplit(url).path)))
 
@@ -399,10 +402,8 @@ def archive_name(segment: str) -> str:
 
 
 def _make_client(url: str) -> S3Store:
-    try:
-        from obstore.store import S3Store  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("An archive in an object store", "obstore", "s3") from None
+    from obstore.store import S3Store  # noqa: PLC0415 - most workspaces have no object store
+
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
     options: S3Config = _profile()
     if endpoint:

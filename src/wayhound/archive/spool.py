@@ -58,7 +58,7 @@ class Spool:
         """Upload a segment that was closed."""
         with self._changed:
             self._queue.append(path)
-            self._waiting_bytes += path.stat().st_size
+            self._waiting_bytes += _size(path)  # 0 if another process has uploaded it already
             self._changed.notify_all()
 
     def check(self) -> None:
@@ -114,7 +114,8 @@ class Spool:
                 return
             with suppress(ArchiveError):
                 repair(self._folder)
-            busy = {_writer_of(path) for path in self._queue}
+            with self._changed:
+                busy = {_writer_of(path) for path in self._queue}
             for path in waiting_segments(self._folder):
                 if _writer_of(path) in busy:
                     continue
