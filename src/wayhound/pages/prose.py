@@ -138,26 +138,24 @@ def _mark(node: LexborNode) -> None:
 def _snippet(blocks: list[_Block], description: str) -> tuple[str, frozenset[str]]:
     """Return the passage that says most, and the blocks that are whole in it."""
     content = [block.text for block in blocks if block.is_content]
-    passages = [_passage(content, start) for start in range(len(content))]
-    most = max((len(passage.split()) for passage, _ in passages), default=0)
-    if most >= _ENOUGH_WORDS or not description:
-        for passage, quoted in passages:
-            if len(passage.split()) >= _NEARLY_MOST * most:
-                shown = shorten(passage, SNIPPET_CHARS)
-                return shown, quoted if shown == passage else frozenset()
+    sizes = [len(_passage(content, start)[0].split()) for start in range(len(content))]
+    most = max(sizes, default=0)
+    if most >= _ENOUGH_WORDS or (content and not description):
+        first = next(start for start, size in enumerate(sizes) if size >= _NEARLY_MOST * most)
+        passage, taken = _passage(content, first)
+        shown = shorten(passage, SNIPPET_CHARS)
+        return shown, frozenset(content[first : first + taken] if shown == passage else ())
     return shorten(description or " ".join(block.text for block in blocks), SNIPPET_CHARS), frozenset()
 
 
-def _passage(lines: list[str], start: int) -> tuple[str, frozenset[str]]:
-    """Return the lines from `start` on, as many as fit into a snippet, and which they are."""
-    passage, taken = "", set[str]()
-    for line in lines[start:]:
-        if passage and len(passage) + len(line) + 3 > SNIPPET_CHARS:
-            break
+def _passage(lines: list[str], start: int) -> tuple[str, int]:
+    """Return the lines from `start` on that fit into a snippet, the first of them always, and their number."""
+    passage, end = lines[start], start + 1
+    while end < len(lines) and len(passage) + len(lines[end]) + 3 <= SNIPPET_CHARS:
         separator = " " if passage.endswith((".", "!", "?", ":")) else " · "
-        passage += f"{separator}{line}" if passage else line
-        taken.add(line)
-    return passage, frozenset(taken)
+        passage += f"{separator}{lines[end]}"
+        end += 1
+    return passage, end - start
 
 
 def shorten(text: str, most: int) -> str:
