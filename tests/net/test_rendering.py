@@ -254,6 +254,25 @@ def test_requests_bytes_scrolling_and_clicks_of_a_page_are_bounded() -> None:
     assert 3 <= large <= 10  # those under way when the bound was met are not taken back
 
 
+def test_a_page_that_cannot_be_shown_is_closed() -> None:
+    async def work(browser: BrowserFetcher, server: Served) -> tuple[str, int]:
+        answer = await browser.fetch(f"{server}/")
+        assert browser._browser is not None
+        return answer.outcome, len(browser._browser.browser.contexts)
+
+    assert browse({"/": Answer("", 204)}, work) == ("bad_response", 0)
+
+
+def test_retired_browsers_are_closed_once() -> None:
+    async def work(browser: BrowserFetcher, _server: Served) -> int:
+        for _ in range(2):
+            await browser._drop(await browser._open())
+        await asyncio.gather(browser._close_retired(), browser._close_retired())
+        return len(browser._retired)
+
+    assert browse({}, work) == 0
+
+
 def children(pid: int) -> set[int]:
     """The processes that a process has started, and theirs."""
     parents: dict[int, int] = {}

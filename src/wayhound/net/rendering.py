@@ -166,8 +166,8 @@ class BrowserFetcher:
                 self._retired.append(browser)
 
     async def _close_retired(self) -> None:
-        for browser in [browser for browser in self._retired if not browser.users]:
-            self._retired.remove(browser)
+        while browser := next((browser for browser in self._retired if not browser.users), None):
+            self._retired.remove(browser)  # first: another page may end while this one waits
             await browser.close()
 
 
@@ -218,8 +218,13 @@ class _OpenBrowser:
                 viewport={"width": 1280, "height": 1600},
                 reduced_motion="reduce",
             )
-            # after a timeout the page may be in an endless loop, and the whole browser is closed
-            document = await _Rendering(context, response, url, limits, self.load).document()
+            # Not closed after a timeout: a page in an endless loop ends with its browser alone.
+            try:
+                document = await _Rendering(context, response, url, limits, self.load).document()
+            except playwright_error():
+                with suppress(playwright_error()):  # the browser may have been killed
+                    await context.close()
+                raise
             await context.close()
             return document
 
