@@ -157,17 +157,19 @@ class PostgresDatabase(Database):
         """
         until, pause = time.monotonic() + self._patience_seconds, 0.05
         while True:
-            try:
-                with self.lock:
+            with (
+                self.lock
+            ):  # until the connection is closed: then another thread may open the next one, and use it
+                try:
                     if self.connection.closed:
                         self.connection = self._connect()
                     return work()
-            except WorkspaceError as error:
-                is_over = isinstance(error, TryAgain)
-                if self._depth or time.monotonic() > until or not (is_over or is_away(error)):
-                    raise
-                if not is_over:
-                    self.connection.close()
+                except WorkspaceError as error:
+                    was_rolled_back = isinstance(error, TryAgain)
+                    if self._depth or time.monotonic() > until or not (was_rolled_back or is_away(error)):
+                        raise
+                    if not was_rolled_back:
+                        self.connection.close()
             time.sleep(pause)
             pause = min(2 * pause, 2.0)
 
