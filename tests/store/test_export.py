@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -19,7 +21,7 @@ from tests.store.samples import begin, lease, site, visit_of
 from wayhound.errors import UsageError, WorkspaceError
 from wayhound.record import Record, Span, Value
 from wayhound.store.database import Database
-from wayhound.store.export import FORMATS, TABLES, export, export_wide
+from wayhound.store.export import FORMATS, TABLES, export, export_wide, write_rows
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits
 from wayhound.store.records import RecordStore
@@ -272,6 +274,19 @@ def test_an_export_that_fails_leaves_the_old_file_and_no_draft(database: Databas
         export(database, "records", "jsonl", out)
     assert out.read_text() == "old"
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_an_export_that_fails_leaves_a_stream_to_its_owner(file_format: str) -> None:
+    def rows() -> Iterator[tuple[Any, ...]]:
+        yield ("one",)
+        raise WorkspaceError("the disk")
+
+    stream = io.BytesIO()
+    with pytest.raises(WorkspaceError):
+        write_rows({"name": "text"}, rows(), file_format, stream)
+    gc.collect()
+    assert not stream.closed
 
 
 def test_a_pipe_is_written_to_and_not_replaced(database: Database, tmp_path: Path) -> None:

@@ -334,15 +334,16 @@ def _write_jsonl(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int
 
 def _write_csv(columns: Columns, rows: Iterable[Row], stream: BinaryIO) -> int:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    writer = csv.writer(text)
-    writer.writerow(columns)
-    count = 0
-    for row in _typed(columns, rows):
-        writer.writerow([in_csv(value) for value in row])
-        count += 1
-    text.flush()
-    text.detach()
-    return count
+    try:
+        writer = csv.writer(text)
+        writer.writerow(columns)
+        count = 0
+        for row in _typed(columns, rows):
+            writer.writerow([in_csv(value) for value in row])
+            count += 1
+        return count
+    finally:
+        text.detach()  # the caller closes the stream; the wrapper would, after an error as well
 
 
 def in_csv(value: Any) -> Any:
