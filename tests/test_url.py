@@ -145,7 +145,7 @@ def test_a_normal_form_is_plain_ascii_with_a_host_and_no_fragment(url: str) -> N
 @given(url=WEIRD_URLS, base=WEIRD_URLS)
 def test_any_text_gives_a_host_a_domain_and_words_without_an_exception(url: str, base: str) -> None:
     assert registrable_domain(url) in host_of(url)
-    assert all(url_tokens(url, base))
+    assert all(url_tokens(url))
     once = normalise(url)
     assert host_of(once) == once.partition("//")[2].partition("/")[0]
 
@@ -181,10 +181,3 @@ def test_the_words_of_a_url_are_those_of_the_paper() -> None:
 def test_parameters_give_words_too() -> None:
     words = url_tokens("http://example.org/List_All.php?Dept=computer+science&page=%322")
     assert words == ("list", "all", "php", "dept", "computer", "science", "page", "22")
-
-
-def test_folders_shared_with_the_page_give_no_words() -> None:
-    page = "http://example.org/people/staff/index.html"
-    assert url_tokens("http://example.org/people/staff/ann.html", page) == ("ann", "html")
-    assert url_tokens("http://example.org/people/visitors/", page) == ("visitors",)
-    assert url_tokens("http://example.net/people/staff/ann.html", page) == ("people", "staff", "ann", "html")

@@ -93,17 +93,15 @@ def registrable_domain(url: str) -> str:
     return _domain_of_host(host_of(url))
 
 
-def url_tokens(url: str, base: str = "") -> tuple[str, ...]:
+def url_tokens(url: str) -> tuple[str, ...]:
     """Return the words of a URL without its host, in lower case: ``~svc``, ``~``, ``papers``, ``html``.
 
     As in Vydiswaran & Sarawagi (2005), section 4.2: the file extension is a word, and ``~`` is a word of its own.
-    Names and values of parameters are words too. With a `base` on the same host, shared folders are left out.
+    Names and values of parameters are words too.
     """
-    if not base and (plain := _PLAIN.fullmatch(url)):
+    if plain := _PLAIN.fullmatch(url):
         return tuple(_TOKEN.findall(plain[1].lower()))
-    _, authority, path, query = _split(url)
-    if base:
-        path = _below(path, authority, base)
+    _, _, path, query = _split(url)
     text = unquote(path) if query is None else f"{unquote(path)} {unquote_plus(query)}"
     words: list[str] = _TOKEN.findall(text.lower())
     if "~" not in text:
@@ -311,14 +309,3 @@ def _domain_of_host(host: str) -> str:
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()  # reads a file, so only when first needed
-
-
-def _below(path: str, authority: str | None, base: str) -> str:
-    _, base_authority, base_path, _ = _split(base)
-    if authority != base_authority:
-        return path
-    own, other = path.split("/"), base_path.split("/")
-    shared = 0
-    while shared < min(len(own), len(other)) - 1 and own[shared] == other[shared]:
-        shared += 1
-    return "/".join(own[shared:])
