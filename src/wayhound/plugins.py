@@ -10,7 +10,7 @@ Looking a plugin up reads package metadata alone; its code is imported when it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -161,7 +161,3 @@ class FactExtractor(Protocol):
     """
 
     def __call__(self, page: FactRequest, /) -> Iterable[FoundFact]: ...
-
-
-ScorerFactory = Callable[[Any], Any]
-"""A `wayhound.scorers` entry point: takes a `StrategyInput`, returns a `Scorer` for one site."""

@@ -36,7 +36,6 @@ def test_a_written_folder_is_read_back(tmp_path: Path) -> None:
     assert folder.site.start == START
     assert folder.labels == LABELS
     assert folder.name == "uni"
-    assert folder.warc_path == tmp_path / "uni" / "site.warc.gz"
     assert folder.meta["source"] == "made up for a test"
     assert (folder.meta["pages"], folder.meta["redirects"]) == (4, 1)
     assert folder.meta["labels"] == {"group": {"pages": 1}, "person": {"pages": 1}}
@@ -54,7 +53,7 @@ def test_every_host_of_the_archive_is_inside(tmp_path: Path) -> None:
 
 
 def test_other_readers_read_the_archive_of_a_folder(tmp_path: Path) -> None:
-    path = written(tmp_path / "uni").warc_path
+    path = written(tmp_path / "uni").path / "site.warc.gz"
     for seen in (seen_by_warcio(path), seen_by_fastwarc(path)):
         assert [record.kind for record in seen] == ["warcinfo", *["response"] * len(RESPONSES)]
         assert [record.body for record in seen[1:]] == [response.body for response in RESPONSES]
@@ -72,17 +71,15 @@ def test_a_folder_is_described(tmp_path: Path) -> None:
         labels.write("http://www.uni.example/never\tperson\n")
     summary = summarise(path)
     assert (summary.start, summary.urls, summary.pages, summary.redirects) == (START, 6, 4, 1)
-    assert summary.statuses == {200: 4, 301: 1, 404: 1}
     assert summary.content_types == {"text/html": 3, "application/pdf": 1}
     assert summary.labels == {"person": 1, "group": 1}
-    assert (summary.unlabelled, summary.not_held) == (2, ("http://www.uni.example/never",))
+    assert summary.unlabelled == 2
     assert summary.hosts == ("lab.other.example:8080", "www.uni.example")
-    assert (summary.first_at, summary.last_at) == (NOON, NOON + 5)
     assert summary.packed_bytes == (path / "site.warc.gz").stat().st_size
 
 
 def test_a_plain_warc_is_described_too(tmp_path: Path) -> None:
-    summary = summarise(written(tmp_path / "uni").warc_path)
+    summary = summarise(written(tmp_path / "uni").path / "site.warc.gz")
     assert (summary.start, summary.pages, summary.labels) == ("", 4, {})
 
 

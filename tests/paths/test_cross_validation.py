@@ -54,5 +54,5 @@ def test_settings_are_chosen_by_held_out_sites() -> None:
     assert replace(chosen, body_tokens=100, prior_variance=0.3) == PathSettings()
 
 
-def test_a_single_site_keeps_the_settings_as_they_are() -> None:
-    assert choose_settings(trails_of("s1"), "maxent", base=EASY) == EASY
+def test_a_single_site_keeps_the_default_settings() -> None:
+    assert choose_settings(trails_of("s1"), "maxent") == PathSettings()

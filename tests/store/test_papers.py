@@ -56,7 +56,7 @@ def test_corrections_are_kept_in_the_order_they_were_made(database: Database) ->
         PaperCorrection("p1", "author", (), ("A. Lind", "B. Wood"), 2.0),
     ]
     for each in made:
-        store.add_correction(each)
+        store.put_correction(each)
     assert store.corrections() == made
 
 
@@ -95,7 +95,7 @@ def test_the_graph_counts_each_citing_paper_once_and_none_that_cites_itself(data
 def test_corrections_tell_who_made_them_and_are_found_by_paper(database: Database) -> None:
     store = PaperStore(database)
     first = PaperCorrection("p1", "title", ("Hop",), ("Hops",), 1.0, "Eva")
-    store.add_correction(first)
-    store.add_correction(PaperCorrection("p2", "title", (), ("Trees",), 2.0))
+    store.put_correction(first)
+    store.put_correction(PaperCorrection("p2", "title", (), ("Trees",), 2.0))
     assert store.corrections("p1") == [first]
     assert len(store.corrections()) == 2

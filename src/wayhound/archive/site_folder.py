@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from wayhound import __version__
 from wayhound.archive.replay import ArchivedResponse, hosts_of, index_archive, warc_files
@@ -38,10 +38,6 @@ class SiteFolder:
     labels: dict[str, str]
     meta: dict[str, Any]
     responses: dict[str, ArchivedResponse]
-
-    @property
-    def warc_path(self) -> Path:
-        return self.path / WARC_NAME
 
     @property
     def name(self) -> str:
@@ -203,14 +199,11 @@ def _write_warc(path: Path, responses: Iterable[tuple[Fetched, float]]) -> None:
             file.write(response_record(fetched, at, sha1_digest(fetched.body), new_record_id()))
 
 
-Key = TypeVar("Key", int, str)
-
-
 @dataclass(frozen=True, slots=True)
 class ArchiveSummary:
     """Counts over the URLs of an archive. `start` and `labels` are those of a site folder, else empty.
 
-    `unlabelled` counts pages without a label; `not_held` are labelled URLs that the archive does not hold.
+    `unlabelled` counts pages without a label; URLs with a label that the archive does not hold are left out.
     """
 
     path: Path
@@ -219,14 +212,10 @@ class ArchiveSummary:
     pages: int
     redirects: int
     packed_bytes: int
-    statuses: dict[int, int]
     content_types: dict[str, int]
     labels: dict[str, int]
     unlabelled: int
-    not_held: tuple[str, ...]
     hosts: tuple[str, ...]
-    first_at: float
-    last_at: float
 
 
 def summarise(path: Path) -> ArchiveSummary:
@@ -241,7 +230,6 @@ def _summary(
     path: Path, responses: Mapping[str, ArchivedResponse], labels: Mapping[str, str], start: str
 ) -> ArchiveSummary:
     pages = [response for response in responses.values() if response.is_page]
-    times = [response.at for response in responses.values()]
     return ArchiveSummary(
         path=path,
         start=start,
@@ -249,17 +237,13 @@ def _summary(
         pages=len(pages),
         redirects=sum(response.is_redirect for response in responses.values()),
         packed_bytes=sum(file.stat().st_size for file in warc_files(path)),
-        statuses=_counts(response.status for response in responses.values()),
         content_types=_counts(page.content_type for page in pages),
         labels=_counts(label for url, label in labels.items() if url in responses),
         unlabelled=sum(page.url not in labels for page in pages),
-        not_held=tuple(url for url in labels if url not in responses),
         hosts=hosts_of(responses),
-        first_at=min(times, default=0.0),
-        last_at=max(times, default=0.0),
     )
 
 
-def _counts(values: Iterable[Key]) -> dict[Key, int]:
+def _counts(values: Iterable[str]) -> dict[str, int]:
     """Count values, the most frequent first."""
     return dict(Counter(values).most_common())

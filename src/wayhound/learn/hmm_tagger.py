@@ -85,10 +85,6 @@ class TaggerHMM:
     def predict(self, texts: Sequence[WordSequence]) -> list[Ints]:
         return self._fitted().decode(texts)
 
-    def predict_proba(self, texts: Sequence[WordSequence]) -> list[Floats]:
-        """Return class probabilities, (L, C) for each text."""
-        return self._fitted().class_marginals(texts, self.n_classes)
-
     def _model(self, structure: Structure) -> HiddenMarkovModel:
         transitions = TRANSITIONS[self.transitions](structure)
         return HiddenMarkovModel.from_probabilities(

@@ -16,9 +16,6 @@ MouseKind = Literal["mousePressed", "mouseReleased", "mouseMoved", "mouseWheel"]
 KeyKind = Literal["keyDown", "keyUp"]
 MouseButton = Literal["none", "left", "middle", "right"]
 
-ALT, CONTROL, META, SHIFT = 1, 2, 4, 8
-"""Bits of the modifier keys."""
-
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -87,7 +84,10 @@ class Screencast:
         modifiers: int = 0,
         wheel: tuple[float, float] = (0, 0),
     ) -> None:
-        """Send a mouse event at a point of the viewport; to the page it looks like a person's."""
+        """Send a mouse event at a point of the viewport; to the page it looks like a person's.
+
+        `modifiers` is the sum of the keys that are held: 1 for Alt, 2 for Control, 4 for Meta, 8 for Shift.
+        """
         values = {
             "type": kind,
             "x": x,
@@ -101,7 +101,7 @@ class Screencast:
     async def send_key(
         self, kind: KeyKind, key: str, code: str, *, text: str = "", modifiers: int = 0, key_code: int = 0
     ) -> None:
-        """Send a key event; `key`, `code` and `key_code` as in the events of browsers."""
+        """Send a key event; `key`, `code` and `key_code` as in events of browsers, `modifiers` as in `send_mouse`."""
         values: dict[str, Any] = {"type": kind, "key": key, "code": code, "modifiers": modifiers}
         values |= {"windowsVirtualKeyCode": key_code, "text": text if kind == "keyDown" else ""}
         await self._send("Input.dispatchKeyEvent", values)

@@ -85,15 +85,13 @@ def held_out_labels(
     return pairs
 
 
-def choose_settings(
-    trails: Sequence[Trail], strategy: str, progress: Progress | None = None, base: PathSettings | None = None
-) -> PathSettings:
+def choose_settings(trails: Sequence[Trail], strategy: str, progress: Progress | None = None) -> PathSettings:
     """Return the best prior, then the best number of body words, by cross-validation over sites.
 
     The criterion is the mean log probability of the true label of each page and link of a held-out trail, given
-    the path up to it: that is what foraging relies on. With one site, return `base`.
+    the path up to it: that is what foraging relies on. With one site, return the default settings.
     """
-    chosen = base or PathSettings()
+    chosen = PathSettings()
     if len(trails_by_site(trails)) < 2:
         return chosen
     candidates = [replace(chosen, prior_variance=variance) for variance in PRIORS]

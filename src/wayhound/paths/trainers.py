@@ -290,18 +290,6 @@ CompleteLists = Mapping[str, Collection[str]]
 """The URLs of all goals among the pages seen of a taught site, as a person confirmed them, by its start page."""
 
 
-def spied_goals(
-    trails: Sequence[Trail], unlabelled: UnlabelledPages, *, use_urls: bool = True
-) -> dict[str, list[str]]:
-    """Return the further pages of each taught site that spies call goals: the list to show for "are these all?"."""
-    pages = labelled_pages(trails, use_urls=use_urls)
-    found = {
-        site: spied_examples(site, [page for page in pages if page[0].site == site], seen, use_urls=use_urls)
-        for site, seen in unlabelled.items()
-    }
-    return {site: [example.url for example in own if example.truth] for site, own in found.items()}
-
-
 def train_adaptive(
     trails: Sequence[Trail],
     settings: PathSettings,

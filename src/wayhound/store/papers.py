@@ -211,10 +211,6 @@ class PaperStore:
             contexts += map(_context, rows)
         return contexts
 
-    def add_correction(self, correction: PaperCorrection) -> None:
-        with self._database.transaction():
-            self.put_correction(correction)
-
     def put_correction(self, correction: PaperCorrection) -> None:
         """Save a correction within the open transaction."""
         self._database.execute(

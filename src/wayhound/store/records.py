@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -129,7 +129,6 @@ class Catalogue:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._records = RecordStore(database)
 
     def counts(self) -> dict[str, int]:
         """Return the number of records of each kind."""
@@ -155,11 +154,10 @@ class Catalogue:
         )
         return [str(row[0]) for row in rows]
 
-    def newest(self, limit: int, kinds: Sequence[str] = ()) -> list[RecordStamp]:
+    def newest(self, limit: int) -> list[RecordStamp]:
         """Return the records that were added last, newest first."""
-        of_kinds = _of_kinds(kinds)
         rows = self._database.execute(
-            f"{_STAMPS} WHERE deleted = 0{of_kinds} ORDER BY added DESC, kind, id LIMIT ?", (*kinds, limit)
+            f"{_STAMPS} WHERE deleted = 0 ORDER BY added DESC, kind, id LIMIT ?", (limit,)
         )
         return [_stamp(row) for row in rows]
 
@@ -170,20 +168,15 @@ class Catalogue:
     def after(self, kind: str, record_id: str, limit: int) -> list[Record]:
         """Return the records of a kind after an id, in order of id."""
         rows = self._database.execute(
-            "SELECT id FROM record WHERE kind = ? AND id > ? ORDER BY id LIMIT ?", (kind, record_id, limit)
-        ).fetchall()
-        records = (self._records.get(kind, row[0]) for row in rows)
-        return [record for record in records if record is not None]
+            f"{_SELECT} WHERE kind = ? AND id > ? ORDER BY id LIMIT ?", (kind, record_id, limit)
+        )
+        return [_record(row) for row in rows]
 
-    def changed_after(
-        self, cursor: ChangeCursor, until: float, limit: int, kinds: Sequence[str] = ()
-    ) -> list[RecordStamp]:
+    def changed_after(self, cursor: ChangeCursor, until: float, limit: int) -> list[RecordStamp]:
         """Return records and deleted records after a cursor, in order of their last change."""
-        of_kinds = _of_kinds(kinds)
         rows = self._database.execute(
-            f"{_STAMPS} WHERE (changed, kind, id) > (?, ?, ?) AND changed < ?{of_kinds} "
-            "ORDER BY changed, kind, id LIMIT ?",
-            (cursor.changed, cursor.kind, cursor.id, until, *kinds, limit),
+            f"{_STAMPS} WHERE (changed, kind, id) > (?, ?, ?) AND changed < ? ORDER BY changed, kind, id LIMIT ?",
+            (cursor.changed, cursor.kind, cursor.id, until, limit),
         )
         return [_stamp(row) for row in rows]
 
@@ -200,10 +193,6 @@ class Catalogue:
     def earliest_change(self) -> float | None:
         row = self._database.execute("SELECT min(changed) FROM record_time").fetchone()
         return row[0] if row else None
-
-
-def _of_kinds(kinds: Sequence[str]) -> str:
-    return f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
 
 
 def _stamp(row: tuple[Any, ...]) -> RecordStamp:
