@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayhound.text.words import spaced, words
+from wayhound.text.words import fold, normalised, spaced, words
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,18 @@ def test_any_text_gives_words_without_white_space(text: str) -> None:
 def test_words_of_words_are_the_same_words(text: str) -> None:
     once = words(text)
     assert words(" ".join(once)) == once
+
+
+def test_any_number_of_combining_marks_is_read_in_linear_time() -> None:
+    """Python sorts the marks of a letter, which would take hours here."""
+    many = "a\u0301" + "\u0316\u0301" * 100_000 + " b"
+    assert words(many)[0].startswith("á\u0316\u0316")
+    assert words(many)[1] == "b"
+    assert fold(many) == "a b"
+    assert words("ab" + "\uff9e\u0316" * 50_000)[0].startswith("ab")
+
+
+@given(st.text("aé가が\u0301\u0316\u3099\uff9e·— \u0f73", max_size=300))
+def test_a_text_with_few_marks_is_normalised_as_ever(text: str) -> None:
+    for form in ("NFC", "NFKC", "NFKD"):
+        assert normalised(form, f"{text:—>200}") == unicodedata.normalize(form, f"{text:—>200}")

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from wayhound.documents.document import Box
+from wayhound.text.words import normalised
 
 _LIGATURES = {
     "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
@@ -55,7 +56,7 @@ def repair_text(text: str) -> str:
         text = text.translate(_PLAIN)
         text = _ACCENT_BEFORE.sub(lambda match: composed(match[2], match[1]) or match[0], text)
         text = _ACCENT_AFTER.sub(lambda match: composed(match[1], match[2]) or match[0], text)
-        text = unicodedata.normalize("NFC", text)
+        text = normalised("NFC", text)
     return _SPACES.sub(" ", text) if "  " in text else text
 
 

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
 from typing import Literal
-from unicodedata import normalize
 
 from wayhound.entities.workload import GraphValue, Values, Workload, query_words
-from wayhound.text.words import plain_words
+from wayhound.text.words import normalised, plain_words
 from wayhound.url import host_of
 
 Strategy = Literal["random", "metadata", "content", "combined"]
@@ -125,7 +124,7 @@ def _plain_text(markup: bytes, between: bytes) -> str:
     if any(mark in markup for mark in _UNSEEN):
         markup = _SCRIPTS.sub(b" ", markup)
     text = _TAGS.sub(between, markup).decode("utf-8", "ignore")
-    return text if text.isascii() else normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return text if text.isascii() else normalised("NFKD", text).encode("ascii", "ignore").decode()
 
 
 _REST = r"[^\W_]*+(?:['.&-]++[^\W_]++)*+"

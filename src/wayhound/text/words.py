@@ -10,7 +10,11 @@ import html
 import re
 import unicodedata
 from functools import lru_cache
+from typing import Literal
 
+_LONG_RUN, _MOST_MARKS = 100, 30  # the second as in Unicode's stream-safe text format (UAX #15, section 13)
+# Combining marks, and other signs beyond ASCII that are no letters; the two letters become marks in NFKC and NFKD.
+_SIGNS = re.compile(rf"(?:[^\w\x00-\x7f]|[\uff9e\uff9f]){{{_LONG_RUN},}}")
 # Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 _UNSPACED = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17dd\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
@@ -20,6 +24,27 @@ _UNSPACED = re.compile(
 # 1C to 1F, which are white space to `str.split`: callers use them as markers.
 _KEPT = range(0x1C, 0x20)
 _ASCII = bytes(b if b > 127 or b in _KEPT or chr(b).isalnum() else 32 for b in range(256)).lower()
+
+
+def normalised(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
+    """Return the text in a normal form of Unicode, with at most 30 combining marks in a row if there are too many.
+
+    Python sorts the marks of a letter in quadratic time: 100,000 take minutes.
+    """
+    if len(text) >= _LONG_RUN and not text.isascii():
+        text = _SIGNS.sub(_few_marks, text)
+    return unicodedata.normalize(form, text)
+
+
+def _few_marks(signs: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for sign in signs[0]:
+        is_mark = unicodedata.category(sign)[0] == "M" or sign in "\uff9e\uff9f"
+        marks = marks + 1 if is_mark else 0
+        if marks <= _MOST_MARKS:
+            kept.append(sign)
+    return "".join(kept)
 
 
 def words(text: str) -> list[str]:
@@ -34,7 +59,7 @@ def words(text: str) -> list[str]:
 def spaced(text: str) -> str:
     """Return the words of a text with white space between them. The separators 1C to 1F stay in place."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = normalised("NFC", text)
     return text.encode("ascii", _ERROR_HANDLER).translate(_ASCII).decode("utf-8")
 
 
@@ -50,7 +75,7 @@ codecs.register_error(_ERROR_HANDLER, _handle_non_ascii)
 
 
 def _normalise(run: str) -> str:
-    folded = unicodedata.normalize("NFKC", _letters(run.replace("\u00ad", ""))).lower()
+    folded = normalised("NFKC", _letters(run.replace("\u00ad", ""))).lower()
     folded = folded.replace("i\u0307", "i")  # lower case of the Turkish dotted capital I
     return _UNSPACED.sub(_pairs, _letters(folded))
 
@@ -87,7 +112,7 @@ _APOSTROPHE = re.compile(r"(?<=\w)['’`](?=\w)")
 
 def without_accents(text: str) -> str:
     """Return lower-case text with accented letters and ligatures replaced by plain letters."""
-    decomposed = unicodedata.normalize("NFKD", text.translate(_UNDECOMPOSED))
+    decomposed = normalised("NFKD", text.translate(_UNDECOMPOSED))
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
