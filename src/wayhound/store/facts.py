@@ -18,8 +18,8 @@ from wayhound.store.visits import archive_ref
 from wayhound.visit import ArchiveRef
 
 _PAGES = (
-    "SELECT site.id, start, run_id, number, url, content_type, digest, {goal}, depth, archive_file, archive_offset, "
-    "archive_length, title, about FROM site CROSS JOIN visit ON visit.site_id = site.id "
+    "SELECT site.id, start, run_id, number, url, content_type, digest, tier <> '', depth, archive_file, "
+    "archive_offset, archive_length, title, about FROM site CROSS JOIN visit ON visit.site_id = site.id "
     "WHERE (run_id = ?1 OR ?1 IS NULL) AND (start = ?2 OR ?2 IS NULL) AND outcome = 'ok' AND archive_file IS NOT NULL "
     "ORDER BY run_id, site.id, number"
 )
@@ -68,7 +68,7 @@ class FactStore:
         self, run_id: int | None = None, start: str | None = None
     ) -> Iterator[tuple[str, list[ArchivedPage]]]:
         """Yield the start page of each site, or of one, with its archived pages; of several runs, the newest."""
-        rows = self._database.stream(_PAGES.format(goal="tier <> ''"), (run_id, start))
+        rows = self._database.stream(_PAGES, (run_id, start))
         newest: dict[str, int] = {}
         pages: dict[str, list[ArchivedPage]] = {}
         for row in rows:

@@ -11,6 +11,8 @@ from typing import Any
 from wayhound.record import Record
 from wayhound.store.database import Database
 from wayhound.store.records import RecordStore
+from wayhound.store.review import STANDS
+from wayhound.store.visits import archive_ref
 from wayhound.visit import ArchiveRef
 
 Key = tuple[str, str]
@@ -37,10 +39,7 @@ _VISITS = " UNION ALL ".join(
         ("visit_moved", "outcome IN ('redirect', 'http_404', 'http_410')"),
     )
 )
-_ANSWERS = (
-    "SELECT run_id, site, number, url, answer FROM review_answer "
-    "WHERE answer <> '' AND trail_id IN (SELECT id FROM trail WHERE deleted = 0) ORDER BY review_answer.id"
-)
+_ANSWERS = f"SELECT run_id, site, number, url, answer FROM review_answer WHERE {STANDS} ORDER BY id"  # noqa: S608
 _PUT = (
     "INSERT INTO goal_page (id, url, state, first_seen, made) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
     "SET state = excluded.state, first_seen = excluded.first_seen, made = excluded.made"
@@ -108,7 +107,7 @@ class GoalPageStore:
             yield url, list(group)
 
     def answers(self) -> list[GoalAnswer]:
-        """Return the answers of reviews that still stand, oldest first; deleting a trail takes its answer back."""
+        """Return the answers of reviews that still stand, oldest first."""
         return [GoalAnswer(*row) for row in self._database.execute(_ANSWERS)]
 
     def documents(self) -> set[tuple[int, int]]:
@@ -174,6 +173,6 @@ def _visit(row: tuple[Any, ...]) -> GoalVisit:
         title=title,
         content_type=content_type,
         robots=robots,
-        archived=None if file is None else ArchiveRef(file, offset, length),
+        archived=archive_ref(file, offset, length),
         why=why or "[]",
     )

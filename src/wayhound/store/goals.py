@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayhound.store.database import Database
+from wayhound.store.review import STANDS
 from wayhound.store.visits import archive_ref, path_reader
 from wayhound.visit import ArchiveRef
 
-# The last answer of a person that still stands: deleting the trail that it made takes it back.
-_SAID = (
-    "(SELECT run_id, site, number, answer FROM review_answer WHERE id IN (SELECT max(id) FROM review_answer "
-    "WHERE answer <> '' AND trail_id IN (SELECT id FROM trail WHERE deleted = 0) GROUP BY run_id, site, number))"
+_LAST_ANSWERS = (
+    "(SELECT run_id, site, number, answer FROM review_answer WHERE id IN (SELECT max(id) FROM review_answer "  # noqa: S608
+    f"WHERE {STANDS} GROUP BY run_id, site, number))"
 )
 _FROM = (
     "FROM site CROSS JOIN visit ON visit.site_id = site.id "
     "LEFT JOIN goal_reason ON goal_reason.site_id = site.id AND goal_reason.number = visit.number "
-    f"LEFT JOIN {_SAID} AS said ON said.run_id = site.run_id AND said.site = start AND said.number = visit.number "
+    f"LEFT JOIN {_LAST_ANSWERS} AS review ON review.run_id = site.run_id AND review.site = start "
+    "AND review.number = visit.number "
     "WHERE (tier <> '' OR answer = 'Goal')"
 )
 _TIER = "CASE WHEN answer = 'Goal' THEN 'confirmed' WHEN answer IS NOT NULL THEN 'rejected' ELSE tier END"

@@ -10,11 +10,11 @@ from typing import Any
 from wayhound.store.database import Database
 from wayhound.trail import GOAL
 
+STANDS = "answer <> '' AND trail_id IN (SELECT id FROM trail WHERE deleted = 0)"
+"""Condition of the rows of `review_answer` that still count: deleting the trail that an answer became takes it back."""
+
 _CANDIDATE = "site, number, url, chances, link_group, stake"
-_JUDGED = (
-    "SELECT url, answer FROM review_answer WHERE run_id = ? AND site = ? AND answer <> '' "
-    "AND trail_id IN (SELECT id FROM trail WHERE deleted = 0) ORDER BY id"
-)
+_JUDGED = f"SELECT url, answer FROM review_answer WHERE run_id = ? AND site = ? AND {STANDS} ORDER BY id"  # noqa: S608
 _ANSWER = "id, run_id, site, number, url, link_group, answer, chance, worth, trail_id, at"
 
 
@@ -106,10 +106,7 @@ class ReviewStore:
         return [_answer(row) for row in self._database.execute(sql, (run_id,))]
 
     def judged(self, run_id: int, site: str) -> dict[str, bool]:
-        """Return, by URL, whether a person called a page of a site a goal; only what still stands.
-
-        Deleting the trail that an answer became takes the answer back.
-        """
+        """Return, by URL, whether a person called a page of a site a goal, by the answers that still stand."""
         rows = self._database.execute(_JUDGED, (run_id, site))
         return {url: answer == GOAL for url, answer in rows}
 

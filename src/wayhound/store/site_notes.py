@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayhound.store.database import Database
+from wayhound.store.review import STANDS
 from wayhound.trail import GOAL
 
-_STANDS = "answer <> '' AND trail_id IN (SELECT id FROM trail WHERE deleted = 0)"
 _ANSWERS = (
     f"SELECT review_answer.id, url, answer, after FROM review_answer JOIN site "  # noqa: S608
     f"ON site.run_id = review_answer.run_id AND site.start = review_answer.site "
-    f"WHERE site.id = ? AND {_STANDS} ORDER BY review_answer.id"
+    f"WHERE site.id = ? AND {STANDS} ORDER BY review_answer.id"
 )
 # the quotes cannot stand in a text of the link without being escaped
 _BY_SCRIPT = """
@@ -196,12 +196,12 @@ class SiteNoteStore:
 
     def last_answer(self, run_id: int, start: str) -> int:
         """Return the number of the last answer about other sites of a run that still stands; 0 if there is none."""
-        sql = f"SELECT coalesce(max(id), 0) FROM review_answer WHERE run_id = ? AND site <> ? AND {_STANDS}"  # noqa: S608
+        sql = f"SELECT coalesce(max(id), 0) FROM review_answer WHERE run_id = ? AND site <> ? AND {STANDS}"  # noqa: S608
         return int(self._database.execute(sql, (run_id, start)).fetchone()[0])
 
     def answer_trails(self, run_id: int, last_answer: int) -> list[int]:
         """Return the trails that answers of a run became, up to this answer."""
-        sql = f"SELECT trail_id FROM review_answer WHERE run_id = ? AND id <= ? AND {_STANDS} ORDER BY id"  # noqa: S608
+        sql = f"SELECT trail_id FROM review_answer WHERE run_id = ? AND id <= ? AND {STANDS} ORDER BY id"  # noqa: S608
         return [trail for (trail,) in self._database.execute(sql, (run_id, last_answer))]
 
     def sites_taught(self, run_id: int) -> int:
