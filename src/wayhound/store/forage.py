@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
 from wayhound.errors import LeaseLost, WorkspaceError
@@ -258,8 +258,7 @@ class ForageStore(LeaseStore):
         """Delete the visits from `number` on, whose pages the archive lost, as in a power cut. Raises LeaseLost."""
         with self._database.row_locks():
             self._check_held(job)
-            untally(self._database, job.run_id, job.id, number)
-            self._database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (job.id, number))
+            _forget_visits(self._database, job.run_id, job.id, number)
 
     def retry_failed(self, run_id: int, *, renders: bool = False) -> int:
         """Reopen the sites of a run that could not be fetched, and return their number.
@@ -269,17 +268,7 @@ class ForageStore(LeaseStore):
         """
         with self._database.transaction():
             failed = self._database.execute(_FIRST_FAILURES, (run_id, renders)).fetchall()
-            for site_id, number in failed:
-                untally(self._database, run_id, site_id, number)
-                self._database.execute(
-                    "DELETE FROM visit WHERE site_id = ? AND number >= ?", (site_id, number)
-                )
-                self._database.execute(
-                    "UPDATE site SET state = 'waiting', reason = '' WHERE id = ?", (site_id,)
-                )
-            self._database.execute(
-                "UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (len(failed), run_id)
-            )
+            reopen_sites(self._database, run_id, failed)
         return len(failed)
 
     # The total budget
@@ -388,8 +377,19 @@ def _drop_reservation(database: Database, run_id: int, site_id: int) -> None:
     database.execute("DELETE FROM reservation WHERE run_id = ? AND site_id = ?", (run_id, site_id))
 
 
-def untally(database: Database, run_id: int, site_id: int, number: int) -> None:
-    """Subtract the visits of a site from `number` on from the sums of its run and of itself."""
+def reopen_sites(database: Database, run_id: int, firsts: Collection[tuple[int, int]]) -> None:
+    """Let done sites of a run wait again without their last visits: pairs of a site and the first number to forget.
+
+    Call it in a transaction.
+    """
+    for site_id, number in firsts:
+        _forget_visits(database, run_id, site_id, number)
+        database.execute("UPDATE site SET state = 'waiting', reason = '' WHERE id = ?", (site_id,))
+    database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (len(firsts), run_id))
+
+
+def _forget_visits(database: Database, run_id: int, site_id: int, number: int) -> None:
+    """Delete the visits of a site from `number` on, and subtract them from the sums of its run and of itself."""
     for outcome, visits, spent, goals, likely in database.execute(
         "SELECT outcome, count(*), sum(spent), count(*) FILTER (WHERE tier = 'goal'), "
         "count(*) FILTER (WHERE tier = 'likely') FROM visit WHERE site_id = ? AND number >= ? GROUP BY outcome",
@@ -402,3 +402,4 @@ def untally(database: Database, run_id: int, site_id: int, number: int) -> None:
             "pages = pages - ?, failures = failures - ? WHERE id = ?",
             (visits, spent, goals, likely, pages, failures, site_id),
         )
+    database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (site_id, number))

@@ -48,7 +48,7 @@ def copy_rows(source: Database, target: Database, progress: Progress = lambda _d
         sums = {table: _Sum() for table in columns}
         for table, names in columns.items():
             rows = _summed(_rows(source, table, names), sums[table])
-            target.insert_rows(table, names, _told(rows, done, total, progress))
+            target.insert_rows(table, names, _with_progress(rows, done, total, progress))
             done += sums[table].rows
             progress(done, total)
         for table, names in columns.items():
@@ -106,7 +106,7 @@ def _summed(rows: Iterable[tuple[Any, ...]], into: _Sum) -> Iterator[tuple[Any, 
         yield row
 
 
-def _told(
+def _with_progress(
     rows: Iterable[tuple[Any, ...]], done: int, total: int, progress: Progress
 ) -> Iterator[tuple[Any, ...]]:
     for number, row in enumerate(rows, start=done + 1):

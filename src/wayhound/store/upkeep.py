@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from wayhound.store.database import Database
-from wayhound.store.forage import untally
+from wayhound.store.forage import reopen_sites
 from wayhound.store.sqlite import explain
 
 MOST_PROBLEMS = 20
@@ -89,11 +89,7 @@ def reopen_sites_in(database: Database, run_id: int, files: Iterable[str]) -> in
                 (file, run_id),
             ).fetchall():
                 first[site_id] = min(first.get(site_id, number), number)
-        for site_id, number in first.items():
-            untally(database, run_id, site_id, number)
-            database.execute("DELETE FROM visit WHERE site_id = ? AND number >= ?", (site_id, number))
-            database.execute("UPDATE site SET state = 'waiting', reason = '' WHERE id = ?", (site_id,))
-        database.execute("UPDATE run SET sites_done = sites_done - ? WHERE id = ?", (len(first), run_id))
+        reopen_sites(database, run_id, first.items())
     return len(first)
 
 
