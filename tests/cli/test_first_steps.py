@@ -85,6 +85,12 @@ def test_a_new_workspace_says_what_comes_next(workspace: Path, capsys: pytest.Ca
     assert "wayhound teach https://one.example https://two.example -w yours" in said
 
 
+def test_tables_in_a_pipe_are_not_folded(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["samples"]) == 0
+    [physics] = (line for line in capsys.readouterr().out.splitlines() if line.startswith("physics."))
+    assert "Department of Physics, University of Quillhaven" in physics
+
+
 def test_a_command_is_told_as_it_can_be_typed_here(
     workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,10 @@ from wayhound.wording.quantities import format_label
 
 LABEL_STYLES = {GOAL: "green", FAIL: "red"}
 
-out = Console(highlight=False, soft_wrap=True)
+_PIPE_WIDTH = 10_000
+
+# Tables in a file or a pipe are for `grep` and the like: a folded address or title would not be found.
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
