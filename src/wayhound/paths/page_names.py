@@ -82,8 +82,8 @@ class TaughtNames:
     A name is compared with all of them at once, by an index of their runs of characters.
     """
 
-    goals: Sequence[Sequence[str]] = ()
-    others: Sequence[Sequence[str]] = ()
+    goals: Sequence[Sequence[str]] = field(default_factory=list)
+    others: Sequence[Sequence[str]] = field(default_factory=list)
     _index: dict[str, list[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _sizes: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
     _owners: list[tuple[bool, int]] = field(default_factory=list, init=False, repr=False, compare=False)
