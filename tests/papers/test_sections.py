@@ -40,6 +40,16 @@ References
 {REFERENCES}"""
 
 
+def test_a_list_of_one_reference_counts_whatever_follows_it() -> None:
+    address = "Affiliation:\nAda Example\nUniversity of Examples\nStreet 5\nTown\nNew Land"
+    one = "Scribe C (2001). Another title of some length. Journal of Examples, 15(7)."
+    document = plain(
+        f"A Title\n\nAbstract\nWe do this.\n\nIt is of use (Scribe 2001).\nReferences\n{one}\n{address}"
+    )
+    assert find_sections(document).is_paper
+    assert [reference.text for reference in cut_references(reference_lines(document))] == [one]
+
+
 @pytest.mark.parametrize(
     "text",
     ["References", "REFERENCES", "5. References", "R EFERENCES", "R E F E R E N C E S", "VII. REFERENCES",

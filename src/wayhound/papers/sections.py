@@ -31,6 +31,7 @@ _SMALLER = 0.82  # times the usual size of a list: footnotes, and labels in figu
 _DENSE = 0.1  # lines with a year among those of a list; entries seldom have more than ten lines
 _ENOUGH_COUNTED = 4  # labels [1], [2], … that make a list below its heading, though it has no years
 _PAGE_LINES = 200  # at most, of a page before a running head
+_BEGINNING = 30  # lines of a list by which it is known
 _FIRST_ENTRIES = 20  # lines of a list that show its print
 _ADDRESS = re.compile(r"://|\bwww\.|^\S{1,200}/\S{1,200}$")
 _STAMPED_PAGES = 3
@@ -194,10 +195,15 @@ def _references(lines: tuple[Line, ...]) -> range:
         if is_references_heading(line.text) and not (starts and _is_running_head(lines, starts[-1], i)):
             starts.append(i + 1)
     stamps = _stamps(lines)
-    spans = [
+    below = (
         range(start, _references_end(lines, start, after - 1, stamps))
         for start, after in pairwise([*starts, len(lines) + 1])
-        if _looks_like_references(lines[start : start + 30])
+    )
+    # Only the list counts: the addresses below a list of one reference have no years.
+    spans = [
+        span
+        for span in below
+        if _looks_like_references(lines[span.start : min(span.stop, span.start + _BEGINNING)])
     ]
     best = max(spans, key=lambda span: _evidence(lines, span), default=range(0))
     return best if best and _is_dense(lines, best) else _unheaded_references(lines) or best
