@@ -324,6 +324,17 @@ def test_a_citation_in_brackets_is_not_the_paper() -> None:
     assert imprint("Slow Towns 152: 763–773 (June 1999)")["journal"] == "Slow Towns"
 
 
+def test_the_time_at_which_a_file_was_made_is_no_volume() -> None:
+    assert "journal" not in imprint("Compiled Saturday 7th May, 2022, 11:10")
+    assert "journal" not in imprint("Printed on May 7, 2022 at 11:10")
+    assert imprint("Annals of Towns 2013, 8:22")["volume"] == "8"
+
+
+def test_a_word_that_is_cut_at_the_end_of_a_line_is_whole_in_the_name_of_the_journal() -> None:
+    found = imprint("Review of Commu-", "nal Towns, Vol. 35, 2010, No. 4, 5-37")
+    assert found["journal"].endswith("Review of Communal Towns")
+
+
 def test_the_number_of_an_issue_goes_with_the_running_head_beside_it() -> None:
     lines = (
         Line("Volume 12 Number 19 1984", box=(50, 40, 150, 50)),

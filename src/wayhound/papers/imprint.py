@@ -193,7 +193,7 @@ def _citing_blocks(document: Document, sections: Sections) -> Iterator[_Block]:
             cites_itself = line.role == "margin" and _CITES_ITSELF.match(line.text)
             if cue := _HOW_TO_CITE.match(line.text) or (cites_itself and _NOTHING.match(line.text)):
                 following = _continued(lines[number : number + _MAX_BLOCK + 1])
-                text = " ".join([line.text[cue.end() :], *(other.text for other in following)]).strip()
+                text = flow([replace(line, text=line.text[cue.end() :], words=()), *following]).text.strip()
                 if text:
                     yield _Block(text[:MAX_TEXT], line)
 
@@ -221,7 +221,7 @@ def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
     for number, line in enumerate(lines):
         yield _Block(line.text[:MAX_TEXT], line)
         if following := _continued(lines[number : number + _MAX_BLOCK]):
-            yield _Block(" ".join([line.text, *(other.text for other in following)])[:MAX_TEXT], line)
+            yield _Block(flow([line, *following]).text[:MAX_TEXT], line)
 
 
 def _beside_names(document: Document) -> Iterator[_Block]:

@@ -46,6 +46,10 @@ _ARTICLE_OF_VOLUME = re.compile(
 _NO_ISSUE_YET = re.compile(
     r"\bvol(?:ume|\.)?\s+(?:[VX]{1,5}|\?+)(?=\W|$)|\?/\?\?|\bVOL(?:UME)?\s\(YEAR\)|\bM{3,6}\s+Y{4}\b|\]\s?\(\]{2,4}\)|(?<=\s)0{2,3},\s?\d"
 )  # what the class of a journal prints before an issue is known
+_TIME_OF_DAY = re.compile(
+    rf"(?:\b{_MONTH}[a-zä]*\.?,?|\d)\s(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?{RECENT_YEAR},?\s(?:at\s)?\d{{1,2}}:\d\d\b",
+    re.IGNORECASE,
+)  # Compiled Saturday 7th May, 2022, 11:10
 _DATED_VERSION = re.compile(r"\W*(?:version|stand|draft|rev|release|date|datum)\b", re.IGNORECASE)
 _ISSUE_FIRST = re.compile(
     rf"\W*(?:{_MONTH}[a-zä]*\.?\s+)?(?:{RECENT_YEAR},?\s+)?(?:vol(?:ume|\.)?|band|bd\.|jahrgang|jg\.|tome)\s*\d|"
@@ -225,7 +229,7 @@ def heads_issue(text: str) -> bool:
 
 def read_printed(line: str) -> dict[str, str]:
     """Read a running head or a note: the name of a venue, followed by year and volume, number or pages."""
-    text = without_other_numbers(line)
+    text = _TIME_OF_DAY.sub(" ", without_other_numbers(line))
     pages = next((match for match in _PAGES.finditer(text) if _is_range(match)), None)
     rest = (
         text[: pages.start()] + " " * (pages.end() - pages.start()) + text[pages.end() :] if pages else text
