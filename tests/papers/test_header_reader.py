@@ -20,7 +20,14 @@ from wayhound.papers.header_reader import (
 )
 from wayhound.papers.lexicon import shipped_lexicon
 from wayhound.papers.models import shipped_crf, shipped_hmm
-from wayhound.papers.paper import PaperModels, _named_once, _without_note_number, _without_notes, read_paper
+from wayhound.papers.paper import (
+    PaperModels,
+    _named_once,
+    _without_note_number,
+    _without_notes,
+    read_paper,
+    separate_notes,
+)
 from wayhound.papers.tagged import HEADER_FIELDS, parse_tagged
 from wayhound.papers.training_data import with_layout
 from wayhound.record import Value
@@ -177,6 +184,26 @@ def test_the_confidence_of_a_title_is_lower_where_layout_disagrees() -> None:
     doubted = read_paper(laid_out(smaller), models, "").fields["title"][0]
     assert 0.9 < agreed.confidence < 0.995
     assert doubted.confidence < agreed.confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1North School 2South University 3East College", ["North School", "South University", "East College"]),
+        ("2South University, 10 Lane Street", ["South University, 10 Lane Street"]),
+        ("University of the South, 2nd Floor", ["University of the South, 2nd Floor"]),
+        ("3Com Corporation", ["3Com Corporation"]),
+        ("North School 2South University", ["North School 2South University"]),
+    ],
+)  # fmt: skip
+def test_numbers_above_the_line_separate_affiliations(text: str, expected: list[str]) -> None:
+    assert separate_notes(text) == expected
+
+
+def test_a_file_of_a_few_words_is_hardly_a_paper() -> None:
+    models = PaperModels(shipped_crf("header"), shipped_crf("reference"), shipped_lexicon())
+    fields = read_paper(plain("not a paper at all"), models, "").fields
+    assert fields["paper_certainty"][0].text == "hardly"
 
 
 def test_how_likely_a_document_is_a_paper_is_a_field_of_it() -> None:

@@ -45,6 +45,7 @@ _PAPER_WEIGHTS = {
     "bias": 1.0, "front": 0.51, "references": 0.27, "cited": 0.94, "authors": 1.02, "affiliations": 0.2,
     "pages": -0.62, "contents": -0.58,
 }  # fmt: skip
+_PAPER_WORDS = 200  # fewer make a paper less likely in proportion
 _CERTAINTIES = ((0.9, "certainly"), (0.7, "probably"), (0.4, "perhaps"), (0.0, "hardly"))
 _TITLE_BIAS, _TITLE_MODEL, _TITLE_LAYOUT = (
     -0.24,
@@ -68,8 +69,11 @@ _LETTERED_LINE, _FRONT_LINES = re.compile(r"a\s?(?:[^\W\d_a-z]|http)"), 40  # aU
 _BETWEEN_NAMES = re.compile(r"[,;&]|\band\b")
 _NOTE_LETTER = re.compile(r"(?<=[^\W\d_])[a-k]\)(?:,\s?[a-k]\))*")
 _MARK = re.compile(
-    r"^\s*(?:[*∗⋆†‡§¶]+|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
+    r"^\s*(?:[*∗⋆†‡§¶]+|&(?=\s)|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
 )  # refers to the names above
+_GLUED_NUMBER = re.compile(
+    r"(?:^|(?<=\s))(?!3Com\b)(\d{1,2})(?=[^\W\d_a-z][^\W\d_A-Z])"
+)  # set above the line: 1University of Examples
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
 _NO_PERSON = re.compile(
     r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
@@ -164,7 +168,8 @@ def paper_probability(
 ) -> float:
     """Return the probability that people would call the document a paper: not a manual, letter, or slides.
 
-    The weights were fitted on 225 files of documentation packages, papers by their LaTeX source and others.
+    The weights were fitted on 225 files of documentation packages, papers by their LaTeX source and others. They
+    take a file without any evidence, such as a single line, for a paper of one page; so files of few words count less.
     """
     contents = sum(bool(_CONTENTS_LINE.search(line.text)) for line in document.lines[:200])
     evidence = {
@@ -177,7 +182,8 @@ def paper_probability(
         "pages": min(log1p(len(document.pages)), 5.0),
         "contents": min(contents, 30) / 10,
     }
-    return sigmoid(sum(_PAPER_WEIGHTS[name] * value for name, value in evidence.items()))
+    length = min(1.0, len(document.text.split()) / _PAPER_WORDS)
+    return length * sigmoid(sum(_PAPER_WEIGHTS[name] * value for name, value in evidence.items()))
 
 
 def sigmoid(odds: float) -> float:
@@ -354,9 +360,20 @@ def _front_values(part: FrontField, spans: SpanMaker, lexicon: Lexicon | None) -
             for address in mail_addresses(part.text) or [tidy(part.text)]:
                 yield _with_own_source(replace(whole, text=address), part, spans)
         case "affiliation" | "note":
-            yield from _split(part.field, replace(whole, text=_MARK.sub("", part.text)), None)
+            texts = (_MARK.sub("", text) for text in separate_notes(part.text))
+            yield from (replace(whole, text=tidied) for text in texts if (tidied := tidy(text, part.field)))
         case _:
             yield from _split(part.field, whole, None)
+
+
+def separate_notes(text: str) -> list[str]:
+    """Return the parts of a text that begins with a number set above its line, one for each next number."""
+    numbered = list(_GLUED_NUMBER.finditer(text))
+    if not numbered or numbered[0].start():
+        return [text]
+    starts = [match for place, match in enumerate(numbered) if int(match[1]) == int(numbered[0][1]) + place]
+    ends = [match.start() for match in starts[1:]] + [len(text)]
+    return [text[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
 
 
 def _without_notes(value: Value, document: Document | None = None) -> Value:
