@@ -160,7 +160,7 @@ def test_what_is_no_paper_is_kept_as_a_document_with_the_reason(
     assert result.outcome == "document"
     record = library.find(result.id)
     assert record.kind == "document"
-    assert record.first("title") == "Dear Anna,"
+    assert record.first("title") == "Dear Anna"
     assert record.first("reason") == "It has neither an abstract or introduction, nor references."
     assert list(library.papers.citations(result.id)) == []
 
