@@ -231,3 +231,14 @@ def test_queries_are_kept_without_their_visitors_and_only_if_asked_for(
     with serve_portal(collection) as portal:
         portal.get("/search?q=casa")
     assert "casa" not in log.read_text("utf-8")
+
+
+def test_every_field_that_the_help_names_is_a_field(portal: Served) -> None:
+    (meaning,) = (
+        each["meaning"] for each in portal.get("/index.json").json["examples"] if "one field" in each["meaning"]
+    )
+    fields = meaning.partition(": ")[2].split(", ")
+    assert {"abstract", "body", "doi", "journal", "reference"} < set(fields)
+    for field in fields:
+        read_as = portal.get(f"/search.json?q={field}:trails").json["read_as"]
+        assert read_as == f"“trails” in {field}"

@@ -29,6 +29,7 @@ MOST_VALUES = 20_000  # of one facet that are counted
 MOST_SITES = 200  # listed on the page about the collection
 CITED_ONLY_URL = SearchParameters("", "cited", (("type", CITED_ONLY),)).url()
 _LONG = 4  # letters of a word that says something
+_FIELDS = "author title abstract body reference venue journal doi topic site type".split()  # that papers and documents have
 _HIDDEN = frozenset({"topic", "type", "file_type", "reason"})  # topics and kinds have lists of their own
 
 
@@ -198,7 +199,7 @@ def _field_examples(cards: tuple[Card, ...]) -> Iterator[tuple[str, str]]:
         family = (terms(named.people[0]) if named else ["knuth"])[-1]
         years = [int(card.year) for card in cards if card.year.isdecimal() and len(card.year) == 4]
         oldest, latest = (min(years), max(years)) if years else (1998, 2003)
-        yield f"author:{family}", "in one field: author, title, venue, topic, site, type"
+        yield f"author:{family}", f"in one field: {', '.join(_FIELDS)}"
         yield f"year:{oldest}..{latest}", f"a range of years; year:{latest}.. means since {latest}"
     if page:
         host = urlsplit(page.site).hostname or page.site
