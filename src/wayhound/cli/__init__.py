@@ -61,7 +61,7 @@ SECTIONS = {
         "extract": "Read facts from pages: e-mail, phone, address and more, as a table.",
         "program": "See, edit or forget the way to the goals of a site.",
         "compare": "See which goals are new, changed or gone since the run before.",
-        "export": "Write pages, goals and records as JSON lines, CSV or Parquet.",
+        "export": "Write pages, goals and records as CSV, XLSX, JSON lines or Parquet.",
         "chains": "Extract relationships between pages, from a few example links.",
         "papers": "Read papers: fields, references, who cites whom.",
         "topics": "Place documents in a tree of topics, from a few keywords a topic.",

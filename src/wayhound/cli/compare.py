@@ -42,7 +42,7 @@ def compare_command(
     """Show which goals are new, changed, moved or gone in the run AFTER, compared with the run BEFORE.
 
     AFTER is the last run by default; BEFORE is the run that it repeats, the last one before it with the same
-    command. `wayhound status` numbers them. A file after --out is CSV, JSON lines or Parquet by its ending.
+    command. `wayhound status` numbers them. A file after --out is CSV, XLSX, JSON lines or Parquet by its ending.
 
     \b
     wayhound compare              since the run before

@@ -138,7 +138,7 @@ def start_run(workspace: Workspace, form: StudioForm) -> tuple[Run, str]:
     facts = chosen.removeprefix(FACTS) if chosen.startswith(FACTS) else ""
     if not words and not chosen:
         raise BadRequest(
-            "Choose a model, or enter a word that the pages you look for have in their address or title."
+            "Choose a model, or enter a word that names the pages you look for."
         )
     order = Order(
         strategy="",
