@@ -71,8 +71,8 @@ RENAMED = {
 @click.argument("sites", nargs=-1, required=True)
 @workspace_option
 @click.option("--keyword", "keywords", multiple=True, metavar="WORD",
-              help="Look for pages with this word, or one of the same meaning, in their name; with --model, follow links "
-                   "with it sooner. May be repeated.")  # fmt: skip
+              help="Look for pages with this word, or one of the same meaning, in their name; with --model, follow "
+                   "links with it sooner. May be repeated.")  # fmt: skip
 @click.option("--like", "examples", multiple=True, metavar="FILE", type=click.Path(dir_okay=False),
               help="Look for pages like this saved HTML page; may be repeated.")  # fmt: skip
 @click.option("--goal-pattern", default="", metavar="REGEX",

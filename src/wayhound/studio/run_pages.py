@@ -137,9 +137,7 @@ def start_run(workspace: Workspace, form: StudioForm) -> tuple[Run, str]:
     chosen = form.text("model")
     facts = chosen.removeprefix(FACTS) if chosen.startswith(FACTS) else ""
     if not words and not chosen:
-        raise BadRequest(
-            "Choose a model, or enter a word that names the pages you look for."
-        )
+        raise BadRequest("Choose a model, or enter a word that names the pages you look for.")
     order = Order(
         strategy="",
         model="" if facts else chosen,
