@@ -235,7 +235,9 @@ def test_queries_are_kept_without_their_visitors_and_only_if_asked_for(
 
 def test_every_field_that_the_help_names_is_a_field(portal: Served) -> None:
     (meaning,) = (
-        each["meaning"] for each in portal.get("/index.json").json["examples"] if "one field" in each["meaning"]
+        each["meaning"]
+        for each in portal.get("/index.json").json["examples"]
+        if "one field" in each["meaning"]
     )
     fields = meaning.partition(": ")[2].split(", ")
     assert {"abstract", "body", "doi", "journal", "reference"} < set(fields)

@@ -29,7 +29,7 @@ MOST_VALUES = 20_000  # of one facet that are counted
 MOST_SITES = 200  # listed on the page about the collection
 CITED_ONLY_URL = SearchParameters("", "cited", (("type", CITED_ONLY),)).url()
 _LONG = 4  # letters of a word that says something
-_FIELDS = "author title abstract body reference venue journal doi topic site type".split()  # that papers and documents have
+_FIELDS = "author title abstract body reference venue journal doi topic site type".split()  # of papers
 _HIDDEN = frozenset({"topic", "type", "file_type", "reason"})  # topics and kinds have lists of their own
 
 
