@@ -46,9 +46,8 @@ MAX_GZIP_MEMBERS = 100
 _brotli: Any = import_module("brotli") if find_spec("brotli") else None
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_NOT_COMPRESSED = frozenset(
-    {"", "identity", "none", "binary", "utf-8"}
-)  # the last three occur, though no codings
+# The last three are no codings, but occur.
+_NOT_COMPRESSED = frozenset({"", "identity", "none", "binary", "utf-8"})
 
 
 class DecompressionError(Exception):

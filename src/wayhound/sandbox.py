@@ -49,7 +49,7 @@ _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER_MODE = 38, 22, 2
 _LOAD, _IF_EQUAL, _IF_GREATER_OR_EQUAL, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
 _OTHER_ABI = 0x40000000  # x32 numbers of calls begin here, and would evade the list
-_EVERYWHERE = (425, 426, 427)  # io_uring, which makes calls that no filter sees
+_IO_URING = (425, 426, 427)  # the same on all architectures; makes calls that no filter sees
 _ARCHITECTURES = {
     # socket, socketpair, ptrace, process_vm_readv and _writev, bpf, userfaultfd; then execve and execveat
     "x86_64": (0xC000003E, (41, 53, 101, 310, 311, 321, 323), (59, 322)),
@@ -140,7 +140,7 @@ def _instructions(
     architecture: int, refused: tuple[int, ...], becoming: tuple[int, ...], programs: bool
 ) -> Iterator[bytes]:
     """Yield a BPF program over the number of a system call, at 0, and the architecture, at 4."""
-    numbers = (*refused, *_EVERYWHERE, *(() if programs else becoming))
+    numbers = (*refused, *_IO_URING, *(() if programs else becoming))
     yield _instruction(_LOAD, 0, 0, 4)
     yield _instruction(_IF_EQUAL, 0, len(numbers) + 3, architecture)  # else jump to the refusal
     yield _instruction(_LOAD, 0, 0, 0)

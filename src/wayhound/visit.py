@@ -64,9 +64,8 @@ class Visit:
     is_goal: bool = False
     spent: bool = True
     wait_seconds: float = 0.0
-    location: str = (
-        ""  # the target of a redirect; of a goal that is a part of its page, the address of that part
-    )
+    # the target of a redirect; of a goal that is a part of its page, the address of that part
+    location: str = ""
     robots: str = ""  # the page's robots rules: `noindex`, `nofollow`, both or none
     not_modified: bool = False  # the server said so, and the page is the copy that was saved before
     archived: ArchiveRef | None = None

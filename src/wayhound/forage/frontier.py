@@ -399,9 +399,8 @@ class RevisedScores:
             self.rescore(other)
 
 
-FIRST_LOOK = (
-    20  # pages before which nothing is said about goals left; earlier, goals behind long ways were given up
-)
+# Pages before which nothing is said about goals left: with fewer, goals behind long ways were given up.
+FIRST_LOOK = 20
 FIRST_LOOK_FOR_ONE = 2  # the same where every site has one goal at most
 LOOK_EVERY = 4  # pages, and more on large frontiers, whose links are summed up each time
 _LINKS_A_LOOK = 2000  # for each page in between

@@ -80,9 +80,8 @@ class Prefixes:
         """
         own = np.where(self.reached, scores, -np.inf)
         top = own.max(axis=1, keepdims=True)
-        peak = np.maximum(
-            transitions.max(axis=(-2, -1), keepdims=True), np.finfo(float).min
-        )  # if there is no transition at all
+        # finite even if there is no transition at all
+        peak = np.maximum(transitions.max(axis=(-2, -1), keepdims=True), np.finfo(float).min)
         pass_ = _Pass(self, np.exp(own - top), np.exp(transitions - peak))
         if not pass_.forward():
             return None

@@ -419,9 +419,7 @@ class HttpFetcher:
             try:
                 return await read(url, response, delay_seconds)
             finally:
-                if (
-                    not response.closed
-                ):  # the body was not read to its end, so the connection cannot be reused
+                if not response.closed:  # its body was not read to the end: the connection cannot be reused
                     response.close()
         except FETCH_ERRORS as error:
             return failure(url, error, delay_seconds)

@@ -126,9 +126,8 @@ class Robots:
         if isinstance(answer, Fetched) and 300 <= answer.status < 500 and answer.status != 429:
             return RobotsPolicy(now + KEEP_SECONDS)  # RFC 9309, 2.3.1.3: there is no robots.txt
         if before is not None and before.refusal is None:
-            return replace(
-                before, expires=now + LAST_RETRY_SECONDS
-            )  # 2.4: keep the old rules while it is unreachable
+            # 2.4: keep the old rules while it is unreachable
+            return replace(before, expires=now + LAST_RETRY_SECONDS)
         return _unreachable(answer, now, before.failures if before else 0)
 
     def _parsed(self, body: bytes, now: float) -> RobotsPolicy:

@@ -99,9 +99,8 @@ class AsideReader:
         process, self._process = self._process, None
         if process is not None:
             if process.returncode is None:
-                with suppress(
-                    ProcessLookupError
-                ):  # not process.kill(), which would take the exit code from asyncio
+                with suppress(ProcessLookupError):
+                    # not process.kill(), which would take the exit code from asyncio
                     os.kill(process.pid, signal.SIGKILL)
             await process.wait()
 

@@ -19,9 +19,8 @@ from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
 MAX_TEXT_CHARS = 20_000
 SNIPPET_CHARS = 300
 _ENOUGH_WORDS = 8  # of a passage; with fewer, the page's own description says more
-_NEARLY_MOST = (
-    0.6  # the first passage with this share of the fullest one's words is taken: pages begin with the point
-)
+# The first passage with this share of the fullest one's words is taken: pages begin with the point.
+_NEARLY_MOST = 0.6
 
 _BLOCKS = frozenset(
     "address article aside blockquote br caption center dd details dir div dl dt fieldset figcaption figure footer "

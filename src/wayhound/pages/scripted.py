@@ -15,9 +15,7 @@ BrowserNeed = Literal["", "perhaps", "needed"]
 """`needed`: the page shows next to nothing without its scripts. `perhaps`: some of its links may be made by them."""
 
 FEW_WORDS, FEW_LINKS = 60, 4
-MANY_LINKS = (
-    150  # more than a forage follows on a site by default: a list that grows would add nothing to them
-)
+MANY_LINKS = 150  # more than a forage follows on a site by default: those of a growing list would add nothing
 _HARDLY_ANY_WORDS = 12
 _LOOKED_AT = 200_000  # bytes
 

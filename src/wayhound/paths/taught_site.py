@@ -34,9 +34,8 @@ class _LinkRenamer:
     """Renames the links of one site's pages, each page once."""
 
     targets: Mapping[str, str]
-    _renamed: dict[int, tuple[Page, Page]] = field(
-        default_factory=dict
-    )  # by id(); the page is held, so ids last
+    # by id(); the page is held, so ids last
+    _renamed: dict[int, tuple[Page, Page]] = field(default_factory=dict)
 
     def steps(self, trail: Trail) -> tuple[Step, ...]:
         return tuple(self._step(step) for step in trail.steps)

@@ -57,21 +57,21 @@ class Database(ABC):
 
     @abstractmethod
     def row_locks(self) -> AbstractContextManager[None]:
-        """Return the same, but other writers wait only for the rows that are changed, where the database can do so.
+        """Return a transaction in which others wait for the rows that it changes alone, if the database can do so.
 
-        For what many workers do at once. Whoever uses it must be safe against changes of other rows in between.
+        For what many workers do at once. Other rows may change between two of its statements.
         """
 
     def check_clock(self, now: float) -> None:  # noqa: B027 - a file has no clock
         """Raise WorkspaceError if the database has a clock and `now` is far from it."""
 
     def again(self, work: Callable[[], Result]) -> Result:
-        """Do something that may be done twice, and do it again if the connection breaks; a file has none."""
+        """Do something that may be done twice, and repeat it if the connection breaks; a file has no connection."""
         return work()
 
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
-        """Return a context manager in which all that is read is as it was at its begin."""
+        """Return a context manager in which every query sees the database as it was when the block began."""
 
     @abstractmethod
     def bulk_load(self, tables: Sequence[str]) -> AbstractContextManager[None]:
@@ -79,7 +79,7 @@ class Database(ABC):
 
     @abstractmethod
     def insert_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Insert many rows, as many at a time as is good for the database."""
+        """Insert rows in the fastest way that the database has."""
 
     @abstractmethod
     def version(self) -> tuple[int | str, int]:

@@ -31,7 +31,7 @@ _LAST_PAGE = (
     "WHERE url = ? AND outcome IN ('ok', 'duplicate') AND archive_file IS NOT NULL ORDER BY at DESC LIMIT 1"
 )
 IS_HELD = "SELECT 1 FROM site WHERE id = ? AND fence = ? AND state = 'leased'"
-# done sites that could not be fetched, and the first visit of each that is to be forgotten
+# Done sites that could not be fetched, and the number of the first visit of each that is to be forgotten.
 _FIRST_FAILURES = (
     "SELECT id, CASE WHEN reason LIKE 'start page failed (%' THEN 0 WHEN reason LIKE '%(needs_browser)' THEN "
     "(SELECT coalesce(min(number), 0) FROM visit WHERE site_id = site.id AND rendering = 'needed') ELSE "
@@ -55,8 +55,8 @@ class LeaseStore(RunStore):
         super().__init__(database)
         self._watch = _Watch(clock)
         self._turns: dict[int, int] = {}  # by run, the turn of the domain leased last
-        self._reserved: set[int] = set()  # fetches of these sites are reserved by this process
-        self._refused: set[int] = set()  # … and were refused
+        self._reserved: set[int] = set()  # sites with a fetch that this process has reserved
+        self._refused: set[int] = set()  # sites with a fetch that the total budget did not allow
 
     # Leases
 

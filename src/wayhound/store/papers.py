@@ -53,9 +53,8 @@ class StoredCitation:
     group: int
     citation: Citation
     label: str = ""
-    fields: dict[str, tuple[Value, ...]] = field(
-        default_factory=dict
-    )  # as read, with confidence and position
+    # as read, with confidence and position
+    fields: dict[str, tuple[Value, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)  # not frozen, which takes three times as long to make

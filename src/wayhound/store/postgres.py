@@ -254,9 +254,8 @@ class PostgresDatabase(Database):
         ):
             for row in rows:
                 copy.write_row([without_nul(storable(value)) for value in row])
-        if (
-            cursor.rowcount >= MANY_ROWS
-        ):  # until the server counts them itself, it would plan as for an empty table
+        if cursor.rowcount >= MANY_ROWS:
+            # until the server counts the rows itself, it would plan as for an empty table
             self.execute(f"ANALYZE {table}")
 
     def version(self) -> tuple[int | str, int]:

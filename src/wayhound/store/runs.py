@@ -29,7 +29,8 @@ _PARTS = (
     f"SELECT CAST((at - ?3) * 1000000 AS BIGINT) * ?2 / ?4 AS part, sum(visit.spent) {_VISITS} GROUP BY part"
 )
 
-RECENT_SECONDS, RECENT_VISITS = 30.0, 100  # by which the speed of a machine is told; visits of each site
+# The speed of a machine is that of the last 30 seconds, by the last 100 visits of each of its sites at most.
+RECENT_SECONDS, RECENT_VISITS = 30.0, 100
 _AT_WORK = """
 SELECT worker, count(visit.number) FROM site
 LEFT JOIN visit ON visit.site_id = site.id AND visit.number >= site.visits - ?2 AND visit.at > ?3
@@ -145,7 +146,11 @@ class RunStore:
             self._reopen_where(run_id, "id = ?", site_id)
 
     def _reopen(self, run_id: int, old: RunLimits, new: RunLimits) -> None:
-        """Reopen sites by their numbers, not their reasons: one reopened in vain ends again without a fetch."""
+        """Reopen done sites that a limit may have ended which has grown since.
+
+        They are found by their counts, not by the reasons that they ended with: one reopened in vain ends again without
+        a fetch.
+        """
         if _grew(old.budget_per_site, new.budget_per_site):
             self._reopen_where(run_id, "spent >= ?", old.budget_per_site)
         if _grew(old.total_budget, new.total_budget):

@@ -33,13 +33,8 @@ _TYPES = {"parent": "BIGINT", "status": "BIGINT", "number": "BIGINT", "depth": "
 _TYPES |= dict.fromkeys(("at", "score", "goal", "wait_seconds", "probability"), "DOUBLE PRECISION")
 _TYPES |= dict.fromkeys(("is_goal", "spent", "not_modified", "archive_offset", "archive_length"), "BIGINT")
 _VISIT = ("site_id", *VISIT_COLUMNS.split(", "))
-_MORE = (
-    "run_id",
-    "fence",
-    "is_page",
-    "is_failure",
-    "uses",
-)  # numbers that go with a visit; `why` is its reasons
+# Numbers that go with a visit; `uses` is 1 if it uses up a reservation.
+_MORE = ("run_id", "fence", "is_page", "is_failure", "uses")
 _RECORD = ", ".join(
     [f"{name} {_TYPES.get(name, 'BIGINT' if name == 'site_id' else 'TEXT')}" for name in _VISIT]
     + [f"{name} BIGINT" for name in _MORE]
@@ -337,9 +332,8 @@ class ServerForageStore(_ServerLeases):
         """
         origin = _origin(url)
         if (is_known := self._known.get(origin)) is None:
-            row = self._database.execute(
-                _HAS_COPIES, (f"{origin}/", f"{origin}0")
-            ).fetchone()  # 0 comes after /
+            below = f"{origin}/", f"{origin}0"  # the character 0 comes after /
+            row = self._database.execute(_HAS_COPIES, below).fetchone()
             is_known = self._known[origin] = row is not None
         return super().last_page(url) if is_known else None
 

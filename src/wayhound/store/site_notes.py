@@ -16,7 +16,7 @@ _ANSWERS = (
     f"ON site.run_id = review_answer.run_id AND site.start = review_answer.site "
     f"WHERE site.id = ? AND {STANDS} ORDER BY review_answer.id"
 )
-# the quotes cannot stand in a text of the link without being escaped
+# `"by_script": true` is a key of the link's JSON: in the text of a link its quotes would be escaped.
 _BY_SCRIPT = """
 SELECT DISTINCT site, step.number - 1, url FROM trail
 JOIN trail_step AS step ON step.trail_id = trail.id

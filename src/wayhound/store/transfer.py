@@ -96,7 +96,7 @@ def _rows(database: Database, table: str, names: Iterable[str]) -> Iterator[tupl
 
 
 def _common(value: Any) -> Any:
-    """Return a value as both databases can hold it."""
+    """Return a value as both kinds of databases can hold it: Postgres refuses NUL in text."""
     return storable(value).replace("\x00", "\ufffd") if isinstance(value, str) else value
 
 

@@ -48,9 +48,8 @@ from wayhound.site import Site
 PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
 FEW_GOALS, PRIOR_GOALS = 9, 20  # each goal shown beyond the few ones counts against a prior of so many
 PRIOR_SHARE_OF_ONE_SITE = 0.3  # the same after one taught site: its concepts may be chance
-MEAN_SHARE = (
-    0.25  # of the mean over all pages that have a link to the same target; the rest is the best of them
-)
+# Weight of the mean score over all pages that have a link to the same target; the rest is that of the best of them.
+MEAN_SHARE = 0.25
 ENTRY_FACTOR = 2.0  # by which the name of a page recommends links into its own folder more than others
 GOAL_PROBABILITY = 0.5  # of a page whose folder is taken for its own
 _ROOT_SLASHES = 3  # of the folder of a whole site

@@ -150,9 +150,7 @@ class _KeywordPage:
     end: float  # whether the last part of the URL has a keyword
     folder: float  # whether an earlier part has
     list_key: Hashable  # None for the start page
-    parent: (
-        float  # how well the name or the URL of the page matches that it was found on; 0 for the start page
-    )
+    parent: float  # how well the page that it was found on matches by its name or URL; 0 for the start page
     shape: str  # of its URL
     more: float  # the share of its links that match
     links: float
