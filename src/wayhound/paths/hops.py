@@ -37,6 +37,7 @@ from wayhound.paths.page_space import (
     gather_keywords,
 )
 from wayhound.paths.rollout import RecordedSite
+from wayhound.paths.samples import trails_by_site
 from wayhound.trail import Trail, goal_kinds
 
 HMM_STRATEGY = "hop-hmm"
@@ -321,11 +322,8 @@ def _make_crf(settings: HopSettings) -> ChainCRF:
 
 def browsed_sites(trails: Sequence[Trail]) -> list[RecordedSite]:
     """Return the pages that were visited on each site, with those that a person marked; clicks count as links."""
-    by_site: dict[str, list[Trail]] = {}
-    for trail in trails:
-        by_site.setdefault(trail.site, []).append(trail)
     sites = []
-    for name, own in by_site.items():
+    for name, own in trails_by_site(trails).items():
         pages = {step.page.url: step.page for trail in own for step in trail.steps}
         goals = {trail.steps[-1].page.url for trail in own if trail.reached_goal}
         sites.append(RecordedSite.closed(name, pages, goals))

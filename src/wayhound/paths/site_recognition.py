@@ -37,15 +37,13 @@ from wayhound.paths.page_names import NO_MATCH, NameMatch
 MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of three must not decide alone
 BEST_CHILDREN = 5
 WELL_NAMED = 0.5  # from here on a page is named like the lesson's goals
-TELLING_NAME = (
-    0.7  # from here on a name may tell the only goal of a site; chance concepts of a lesson are weaker
-)
+# From here on a name may tell the only goal of a site; concepts that a lesson has by chance are weaker.
+TELLING_NAME = 0.7
 MAX_NAMED = 3  # if more pages than this are named like goals, the name does not single out a page
 UNNAMED_SHARE = 0.1  # of the probability of other pages, where a name singles one out
 MIN_SHARE = 0.3  # of the best page's probability that every reported page has
-MANY_SINGLE = (
-    0.6  # from this share of taught sites with one goal on, further pages must be sure or nearly the best
-)
+# From this share of taught sites with one goal on, further pages must be sure or nearly the best.
+MANY_SINGLE = 0.6
 SURE, NEARLY_BEST = 0.35, 0.85  # a page of this probability is sure; a share of the best page's
 MAX_DOUBT = 0.85  # above this probability that a site has no goal, none is reported
 MAX_NAMED_DOUBT = 0.75  # the same after a lesson whose goals are named
@@ -56,9 +54,8 @@ NAMED_LESSON = 0.4  # from here on a lesson's goals are named by concepts that i
 MAX_REFUSED = 3  # after this many refused pages and no confirmed one, no goal is reported
 SECOND_PASS_SHARE = 0.5  # of the log odds learned within the site
 ANSWER_WEIGHT = 30.0  # of a page that a person answered, in the second pass; any other page has 1
-ANSWER_LOG_ODDS = (
-    2.0  # at least this, or at most its negative, for the pages that belong with an answered one
-)
+# Log odds of an answered page for those that belong with it: at least this, or at most its negative.
+ANSWER_LOG_ODDS = 2.0
 MOSTLY_SINGLE = 0.8  # if this share of the taught sites showed one goal, one page of a site is reported
 MOST_FITTED_SITES = 5  # of a lesson that `bench.fit_recogniser` fits the weights on
 _WORD_SCALE, _TRAIT_SCALE, _PLACE_SCALE = 0.2, 0.3, 0.5
@@ -257,17 +254,18 @@ class SiteRecogniser:
         twins = group_numbers([page.twin or page.url for page in self.pages])
         odds = np.stack([group_means(column, twins)[0] for column in odds.T], axis=1)
         mean = odds.mean(axis=1)
-        told = self._told(mean, answers)
+        answered = self._with_answers(mean, answers)
         n, best, median = len(mean), mean.max(), np.median(mean)
         lists, templates = (
             group_numbers(groups) for groups in zip(*(p.groups for p in self.pages), strict=True)
         )
-        (total, size), (template, template_size) = group_means(told, lists), group_means(told, templates)
+        total, size = group_means(answered, lists)
+        template, template_size = group_means(answered, templates)
         list_best = np.full(lists.max() + 1, -MAX_LOG_ODDS)
-        np.maximum.at(list_best, lists, told)
-        child, count = self._child_means(told)
+        np.maximum.at(list_best, lists, answered)
+        child, count = self._child_means(answered)
         one, single = float(self.lesson.sites == 1), self.lesson.single
-        by_url = {page.url: value for page, value in zip(self.pages, told.tolist(), strict=True)}
+        by_url = {page.url: value for page, value in zip(self.pages, answered.tolist(), strict=True)}
         parent = np.array([by_url.get(page.parent, -MAX_LOG_ODDS) for page in self.pages])
         named = np.array([page.named for page in self.pages])
         is_named = (named >= WELL_NAMED).astype(np.float64)
@@ -285,14 +283,14 @@ class SiteRecogniser:
         ]  # fmt: skip
         return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
 
-    def _told(self, mean: Floats, answers: Answers) -> Floats:
-        """Return the mean log odds of the pages, with those of answered ones as far as the answer says."""
-        told = mean.copy()
+    def _with_answers(self, mean: Floats, answers: Answers) -> Floats:
+        """Return the mean log odds of the pages, those of answered ones moved to `ANSWER_LOG_ODDS` or beyond."""
+        odds = mean.copy()
         for number, page in enumerate(self.pages):
             if page.url in answers:
                 low, high = -ANSWER_LOG_ODDS, ANSWER_LOG_ODDS
-                told[number] = max(mean[number], high) if answers[page.url] else min(mean[number], low)
-        return told
+                odds[number] = max(mean[number], high) if answers[page.url] else min(mean[number], low)
+        return odds
 
     def _child_means(self, mean: Floats) -> tuple[Floats, Floats]:
         """Return the mean of the best pages that were reached from each page, and the number of all of them."""

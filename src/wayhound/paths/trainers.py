@@ -285,7 +285,6 @@ TOLD_BY_NAME = 0.5  # a name tells the only goal of a site if at most one other 
 UnlabelledPages = Mapping[str, Sequence[ReachedPage]]
 """Further pages of taught sites, by the start page of the site."""
 
-
 CompleteLists = Mapping[str, Collection[str]]
 """The URLs of all goals among the pages seen of a taught site, as a person confirmed them, by its start page."""
 
@@ -378,21 +377,21 @@ def _lesson_facts(
     }
     shown = {site: named for site, named in goals.items() if named}
     singles = [site for site, named in shown.items() if len(named) == 1]
-    told = []
+    shares = []  # of the goal among the pages of its site that are named like it
     for site in singles:
         known = {example.url: example.traits for example in by_site[site]}
         for reached in unlabelled.get(site, ()):
             if reached.page.url not in known:
                 known[reached.page.url] = reached.traits(use_urls=use_urls)
         named = sum(prior.named(traits) >= TELLING_NAME for traits in known.values())
-        told.append((shown[site][0] >= TELLING_NAME) / max(named, 1))
+        shares.append((shown[site][0] >= TELLING_NAME) / max(named, 1))
     return LessonFacts(
         sites=len(shown),
         goals=sum(map(len, shown.values())),
         one_goal=len(shown) > 1 and len(singles) == len(shown),
         single=len(singles) / len(shown) if len(shown) > 1 else 0.0,
         named=fmean(fmean(named) for named in shown.values()) if shown else 0.0,
-        told_by_name=2 * len(told) >= len(shown) > 0 and fmean(told) >= TOLD_BY_NAME,
+        told_by_name=2 * len(shares) >= len(shown) > 0 and fmean(shares) >= TOLD_BY_NAME,
     )
 
 
