@@ -69,6 +69,7 @@ def learned(folder: Path, site: str = "films") -> Result:
 def test_rules_are_shown_in_words_and_as_the_paper_writes_them(folder: Path) -> None:
     learned(folder)
     shown = call(folder, "show", "ActorOf").output
+    assert "ActorOf(film, actor): 1 example, 0 instances" in shown
     assert "The link “Cast and Credits”" in shown
     assert "After “Starring:”, up to the last </table> before the last “Director”, every link" in shown
     assert "list.er = SkipTo(Director) SkipTo(</table>)   from the end" in shown

@@ -24,7 +24,7 @@ from wayhound.wording.chains import (
     format_path,
     paths_in_order,
 )
-from wayhound.wording.quantities import short_url
+from wayhound.wording.quantities import count, short_url
 from wayhound.workspace import Workspace
 
 FORMATS = {".jsonl": "jsonl", ".csv": "csv", ".ttl": "turtle"}
@@ -124,8 +124,8 @@ def show(names: tuple[str, ...], folder: Path, limit: int, as_json: bool) -> Non
                 write_json({"relationship": name, **ends, "rules": rules, "instances": store.count(name)})
                 continue
             examples = store.examples(name)
-            out.print(f"{each.relationship.signature}: {len(examples)} examples, {store.count(name):,} instances",
-                      style="bold", markup=False)  # fmt: skip
+            known_so_far = f"{count(len(examples), 'example')}, {count(store.count(name), 'instance')}"
+            out.print(f"{each.relationship.signature}: {known_so_far}", style="bold", markup=False)
             _print_rules(opened, name)
             table = plain_table("source", "link", "target")
             for instance in store.instances(name, limit=limit):
@@ -223,7 +223,7 @@ def export(name: str | None, folder: Path, path: Path | None, file_format: str |
         else:
             with path.open("w", encoding="utf-8", newline="") as file:
                 written = export_instances(opened.store, name, file, chosen)
-    err.print(f"{written:,} instances" + (f" in {path}" if path else ""), markup=False)
+    err.print(count(written, "instance") + (f" in {path}" if path else ""), markup=False)
 
 
 def _text(path: Path) -> str:
