@@ -20,9 +20,10 @@ from typing import Any, BinaryIO, NamedTuple
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a draft beside `path` that replaces it when the block ends without an error.
 
-    The draft is on the disk before it is renamed, so this also holds for a power cut.
+    The draft is on the disk before it is renamed, so this also holds for a power cut. Its name is random: processes in
+    two containers may have the same id and one shared folder.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
     try:
         with draft.open("wb") as stream:
             yield stream
