@@ -61,7 +61,7 @@ def _runs(name: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class NameMatch:
-    """How much the names of a page are like those of taught goals, and like those of other taught pages, in [0, 1]."""
+    """The likeness of a page's names to those of taught goals, and to those of other taught pages, in [0, 1]."""
 
     goals: float = 0.0
     others: float = 0.0
