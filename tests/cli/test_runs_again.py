@@ -142,7 +142,14 @@ def test_export_takes_the_last_run_and_keeps_the_columns_of_ones_own_table(
     assert acme.startswith(f"Acme,{server}/,{server}/contact,Contact us,")
     assert acme.endswith(",found,,2")
     assert nobody == "Nobody,,,,,no address,,"
+    Path("others.csv").write_text(f"name,website\nBit,{server}/\n")
+    assert run(["export", "goals", "--wide", "others.csv", "--format", "csv", "-w", "mine"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("Bit,")
+    assert run(["export", "goals", "--wide", "--format", "csv", "-w", "mine"]) == 0
+    assert capsys.readouterr().out == told.out  # the table of the run is as it was
     assert run(["export", "sites", "-w", "mine"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
     assert run(["export", "sites", "--all-runs", "-w", "mine"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
+    assert run(["export", "sites", "--run", "1", "--all-runs", "-w", "mine"]) == 2
+    assert "name one of the two options" in capsys.readouterr().err

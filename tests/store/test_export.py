@@ -164,6 +164,21 @@ def test_each_row_of_a_persons_table_has_its_best_goal_or_the_reason(database: D
     assert rows[0]["probability"] == "0.9"
 
 
+def test_another_table_is_written_once_and_changes_nothing(database: Database) -> None:
+    filled(database)
+    before = wide(database, 1)
+    stream = io.BytesIO()
+    own = [(("Ann",), site(0).start), (("Eve",), "https://elsewhere.example/"), (("Cid",), "")]
+    assert export_wide(database, "csv", stream, 1, ["name"], own) == 3
+    rows = csv.DictReader(io.StringIO(stream.getvalue().decode()))
+    assert [(row["name"], row["status"]) for row in rows] == [
+        ("Ann", "found"),
+        ("Eve", "not foraged"),
+        ("Cid", "no address"),
+    ]
+    assert wide(database, 1) == before
+
+
 def test_without_a_table_each_site_is_a_row(database: Database) -> None:
     filled(database)
     assert [(row["site"], row["status"]) for row in wide(database, 1)] == [

@@ -54,6 +54,8 @@ def export(
     values   every value of the records, with its source
     """
     chosen = file_format or by_ending(path)
+    if all_runs and run_id is not None:
+        raise UsageError("--run is for one run, and --all-runs for all of them: name one of the two options.")
     if wide is not None and (table != "goals" or all_runs):
         raise UsageError("--wide is for the goals of one run: wayhound export goals --wide --out goals.csv")
     if kind and table != "records":
@@ -68,10 +70,9 @@ def export(
             run_id = runs[0].id
         target = path or sys.stdout.buffer
         if wide is not None and run_id is not None:
-            if wide:
-                own = read_table(Path(wide))
-                store.keep_list(run_id, own.headings, own.rows)
-            rows = export_wide(workspace.database, chosen, target, run_id)
+            own = read_table(Path(wide)) if wide else None
+            given = (own.headings, own.rows) if own else ()
+            rows = export_wide(workspace.database, chosen, target, run_id, *given)
         else:
             rows = write(workspace.database, table, chosen, target, run_id=run_id, kind=kind)
     what = table if wide is None else "rows"

@@ -1,4 +1,4 @@
-"""Exports tables for other programs, a row at a time: JSON lines, CSV or Parquet."""
+"""Exports tables for other programs, a row at a time: JSON lines, CSV, XLSX or Parquet."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -238,17 +238,42 @@ _WIDE: dict[str, ColumnType] = {
 }  # fmt: skip
 
 
-def export_wide(database: Database, file_format: str, out: Path | BinaryIO, run_id: int) -> int:
-    """Write the list of sites of a run with its own columns, the best goal of each row, or why there is none.
+OwnRows = Iterable[tuple[Sequence[str], str]]
+"""Cells and start page of each row of a person's table; the start page is empty for a row without an address."""
 
-    Return the number of rows. `status` is `found`, `likely`, `none`, `failed`, `not finished` or `no address`.
+
+def export_wide(
+    database: Database,
+    file_format: str,
+    out: Path | BinaryIO,
+    run_id: int,
+    headings: Sequence[str] = (),
+    rows: OwnRows | None = None,
+) -> int:
+    """Write a list of sites with its own columns, the best goal of each row in a run, or why there is none.
+
+    The list is that of the run, unless `headings` and `rows` give another. Return the number of rows. `status`
+    is `found`, `likely`, `none`, `failed`, `not finished`, `no address`, or `not foraged` for a site that is not of
+    the run.
     """
-    headings = json.loads(
-        database.execute("SELECT headings FROM run WHERE id = ?", (run_id,)).fetchone()[0]
-    ) or ["site"]
+    if rows is None:
+        kept = database.execute("SELECT headings FROM run WHERE id = ?", (run_id,)).fetchone()[0]
+        headings, rows = json.loads(kept) or ["site"], _kept_rows(database, run_id)
     own = _distinct(headings, _WIDE)
     columns: dict[str, ColumnType] = {**dict.fromkeys(own, "text"), **_WIDE}
-    return write_rows(columns, _wide_rows(database, run_id, len(own)), file_format, out)
+    return write_rows(columns, _wide_rows(database, run_id, len(own), rows), file_format, out)
+
+
+def _kept_rows(database: Database, run_id: int) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield the rows of the list that a run was given, or its start pages where that was no table."""
+    cells_of_rows = "SELECT cells, start FROM list_row WHERE run_id = ? ORDER BY number"
+    empty = True
+    for cells, start in database.stream(cells_of_rows, (run_id,)):
+        empty = False
+        yield json.loads(cells), start
+    if empty:
+        for (start,) in database.stream("SELECT start FROM site WHERE run_id = ? ORDER BY id", (run_id,)):
+            yield [start], start
 
 
 def _distinct(headings: Iterable[str], taken: Iterable[str]) -> list[str]:
@@ -264,33 +289,27 @@ def _distinct(headings: Iterable[str], taken: Iterable[str]) -> list[str]:
     return own
 
 
-def _wide_rows(database: Database, run_id: int, width: int) -> Iterator[tuple[Any, ...]]:
+def _wide_rows(database: Database, run_id: int, width: int, rows: OwnRows) -> Iterator[tuple[Any, ...]]:
     best: dict[str, FoundGoal] = {}
     for goal in GoalStore(database).goals(run_id):
         if goal.site not in best or _worth(goal) > _worth(best[goal.site]):
             best[goal.site] = goal
-    listed = database.execute("SELECT count(*) FROM list_row WHERE run_id = ?", (run_id,)).fetchone()[0]
-    rows = (
-        "SELECT list_row.start, cells, state, reason, pages FROM list_row LEFT JOIN site "
-        "ON site.run_id = list_row.run_id AND site.start = list_row.start WHERE list_row.run_id = ? ORDER BY number"
-        if listed
-        else "SELECT start, NULL, state, reason, pages FROM site WHERE run_id = ? ORDER BY id"
-    )
-    for start, cells, state, reason, pages in database.stream(rows, (run_id,)):
-        own = [*(json.loads(cells) if cells else [start]), *[""] * width][:width]
-        yield (*own, *_ending(best.get(start), start, state, reason or "", pages))
+    sql = "SELECT state, reason, pages FROM site WHERE run_id = ? AND start = ?"
+    for cells, start in rows:
+        site = database.execute(sql, (run_id, start)).fetchone() if start else None
+        yield (*[*cells, *[""] * width][:width], *_ending(best.get(start), start, site))
 
 
-def _ending(
-    goal: FoundGoal | None, start: str, state: str | None, reason: str, pages: int | None
-) -> tuple[Any, ...]:
+def _ending(goal: FoundGoal | None, start: str, site: tuple[str, str | None, int] | None) -> tuple[Any, ...]:
+    """Return the columns of `_WIDE` for a row with this start page; `site` has its state, reason and pages."""
+    if site is None:
+        return "", "", None, "not foraged" if start else "no address", "", None
+    state, reason, pages = site
     if goal is not None:
         status = "likely" if goal.tier == "likely" else "found"
         return goal.url, goal.title, goal.probability, status, "", pages
-    if not start:
-        return "", "", None, "no address", "", None
     status = "none" if pages else "failed"
-    return "", "", None, status if state == "done" else "not finished", reason, pages
+    return "", "", None, status if state == "done" else "not finished", reason or "", pages
 
 
 def _worth(goal: FoundGoal) -> tuple[bool, float]:
