@@ -523,3 +523,11 @@ def test_linked_data_inside_of_what_nobody_sees_is_read_and_its_neighbours_are_n
     page = read_facts("https://roma.de/", f"<h1>Roma</h1>{hidden}<p>Seen</p>".encode(), "text/html")
     assert [fact.text for fact in page.of("phone")] == ["+49301234567"]
     assert page.lines.lines == ("Roma", "Seen")
+
+
+def test_thousands_of_addresses_are_read_in_linear_time() -> None:
+    """Comparing each with all others, or looking through the rest of its line for each, would take minutes."""
+    address = "Hauptstraße 5, 12345 Berlin"
+    assert {found.text for found in find_addresses(PageLines("", lines=(address,) * 20_000))} == {address}
+    crowded = PageLines("", lines=("C. P.11111 " * 4_000, "Hauptstraße 5, 10115 Berlin"))
+    assert "Hauptstraße 5, 10115 Berlin" in {found.text for found in find_addresses(crowded)}

@@ -7,7 +7,9 @@ after the word "address") and grows from there to the lines around it while they
 from __future__ import annotations
 
 import re
+from bisect import bisect_right, insort
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from wayhound.entities.address_anchors import (
@@ -66,24 +68,25 @@ class Address(NamedTuple):
 _REST_OF_CITY = re.compile(r"(?:[ /,(]+[^\W\d]+){1,2}\)?")
 _CUT = re.compile(
     r"\s*(?:[|•·»▪]|\s[-–—]\s(?=(?:map|view|get|tel|phone))|\(?map\b|\btel\b|\btél|\btelef|\bphone\b|\bfon\b"
-    r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|\S+@\S)",
+    r"|\bfax\b|\be-?mail\b|\bmobil|☎|✆|https?:|www\.|[^\s@]{1,64}@\S)",
     re.IGNORECASE,
 )
+_LOOK_AHEAD = 2 * MAX_ADDRESS_CHARS  # a line of thousands of addresses is not looked through for each
 _SENTENCE = re.compile(r"[.!?]\s+[A-Z][a-z]+ [a-z]+ [a-z]+")
 
 
 def find_addresses(page: PageLines, hints: Sequence[str] = ()) -> list[Address]:
     """Return the addresses on a page, best first. `hints` are the likeliest countries of the site, likeliest first."""
     found: dict[str, Address] = {}
-    taken: list[tuple[int, int]] = []
+    taken: list[tuple[int, int]] = []  # sorted, and none overlaps another
     page = _rejoined(page)
     for anchor in sorted(find_anchors(page, hints), key=lambda anchor: -anchor.weight):
         if taken and _is_taken(page, anchor, taken):
             continue
         address = _grow(page, anchor, hints)
-        if address is None or any(start < address.end and address.start < end for start, end in taken):
+        if address is None or _last_end(taken, address.end - 1) > address.start:
             continue
-        taken.append((address.start, address.end))
+        insort(taken, (address.start, address.end))
         found.setdefault(address.text.casefold(), address)
         if len(found) >= MAX_ADDRESSES:
             break
@@ -95,7 +98,13 @@ def _is_taken(page: PageLines, anchor: AddressAnchor, taken: Sequence[tuple[int,
     """Return True if an anchor begins inside of an address, so that what grows from it would overlap that one."""
     line, offset = page.lines[anchor.line], page.starts[anchor.line]
     visible = len(line) - len(line[anchor.start :].lstrip(_AROUND))
-    return any(start <= offset + anchor.start and offset + visible < end for start, end in taken)
+    return _last_end(taken, offset + anchor.start) > offset + visible
+
+
+def _last_end(taken: Sequence[tuple[int, int]], offset: int) -> int:
+    """Return the end of the last address that begins at an offset or before it."""
+    at = bisect_right(taken, offset, key=itemgetter(0))
+    return taken[at - 1][1] if at else -1
 
 
 # Addresses whose parts have lines of their own
@@ -273,7 +282,7 @@ def _grow(page: PageLines, anchor: AddressAnchor, hints: Sequence[str]) -> Addre
         street = bool(above)
         pieces = [*above, *pieces]
     if not street and end_line == anchor.line:
-        cut = _CUT.search(line, end)
+        cut = _CUT.search(line, end, end + _LOOK_AHEAD)
         rest = line[end : cut.start() if cut else len(line)].rstrip(" ,;")
         if street := len(rest) < MAX_PART_CHARS and rest.startswith(",") and is_street(rest):
             end += len(rest)
@@ -334,9 +343,9 @@ def _own_line_start(text: str, anchor: AddressAnchor) -> int:
 def _grow_down(lines: Sequence[str], anchor: AddressAnchor) -> tuple[int, int]:
     """Return the line and the offset where the address ends: a country, or the rest of a labelled line."""
     text = lines[anchor.line]
-    end = anchor.end
+    end = min(anchor.end, anchor.start + 2 * _LOOK_AHEAD)  # what is longer is no address
     if not anchor.post_code or anchor.country in ("JP", "MX"):
-        cut = _CUT.search(text, anchor.start)
+        cut = _CUT.search(text, anchor.start, anchor.start + _LOOK_AHEAD)
         end = min(end, cut.start()) if cut and cut.start() > anchor.start else end
     if anchor.code_first and _REST_OF_CITY.fullmatch(text, end):
         end = len(text)  # "Novo mesto", "Pentling / Poign"
