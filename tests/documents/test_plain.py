@@ -6,7 +6,7 @@ import pytest
 
 from wayhound.documents.document import Document, Unread
 from wayhound.documents.limits import ReadingLimits
-from wayhound.documents.plain_text import MAX_CHARS, MAX_LINES, read_plain
+from wayhound.documents.plain_text import MAX_CHARS, MAX_LINES, is_markup, read_plain
 
 
 def read(body: bytes) -> Document:
@@ -78,3 +78,10 @@ def test_only_the_beginning_of_endless_text_is_read() -> None:
     assert isinstance(one_line, Document)
     assert len(one_line.lines[0].text) <= MAX_CHARS
     assert one_line.notes == lines.notes
+
+
+def test_comments_before_plain_text_are_looked_through_once() -> None:
+    """Each might end at its own end or at that of any later one: the time doubled with every comment."""
+    comments = b"<!-- -->" * 400
+    assert not is_markup(comments + b"words")
+    assert is_markup(b"<?xml version='1.0'?>\n" + comments + b"\n<!DOCTYPE html>")

@@ -83,8 +83,9 @@ MAX_LINES = 200_000
 """Together about a thousand full pages. A few kilobytes of gzip can hold a hundred million lines, each an object."""
 
 _BLANK_WIDTH = 0.5  # ems of indent
+# Nothing is tried again: each of many comments might end at its own end or at that of any later one.
 _MARKUP = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    r"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
