@@ -12,7 +12,7 @@ from wayhound.text.numbers import PageRange, parse_month, parse_pages, parse_yea
 @pytest.mark.parametrize(
     ("text", "year", "month"),
     [("(1987).", 1987, 0), ("September 1996.", 1996, 9), ("Oct '97", 1997, 10), ("1995a", 1995, 0), ("", 0, 0),
-     ("April 1-5, 1990).", 1990, 4), ("'03", 2003, 0), ("pp. 12345", 0, 0)],
+     ("April 1-5, 1990).", 1990, 4), ("'03", 2003, 0), ("pp. 12345", 0, 0), ("ſeptember 1712", 1712, 0)],
 )  # fmt: skip
 def test_years_and_months(text: str, year: int, month: int) -> None:
     assert (parse_year(text), parse_month(text)) == (year, month)

@@ -14,8 +14,9 @@ _EDGE = 0.12  # share of the page height, at top and bottom, that is searched
 _ROWS = 3  # rows at either end that are searched
 _SAME_ROW = 4.0  # points
 _REPEATED = 0.3  # share of pages with the same running head; it may be on left or right pages only
+# Without regard to case, i would also be the Turkish ı and İ, which are no numerals: hence (?a:…).
 _PAGE_NUMBER = re.compile(
-    r"[\[(–—-]?\s*(?:p(?:age|\.)?\s*)?(?:(\d{1,5})|([ivxlc]{1,7}))(?:\s*(?:of|/)\s*\d{1,5})?\s*[\])–—-]?",
+    r"[\[(–—-]?\s*(?:p(?:age|\.)?\s*)?(?:(\d{1,5})|((?a:[ivxlc]{1,7})))(?:\s*(?:of|/)\s*\d{1,5})?\s*[\])–—-]?",
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"\d+|\b[ivxlc]+\b")

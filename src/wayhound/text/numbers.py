@@ -11,8 +11,9 @@ RECENT_YEAR = r"(?:1[89]|20)\d\d"
 _YEAR = re.compile(r"(?<!\d)(1[6-9]\d\d|20\d\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"['’`]\s?(\d\d)(?!\d)")
 _CENTURY_TURN = 30  # '31 is 1931, '30 is 2030
-_MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# Without regard to case, s would also be the long ſ, whose lower case is no name of a month: hence (?a:…).
+_MONTH = re.compile(rf"\b((?a:{'|'.join(_MONTHS)}))[a-z]*\b", re.IGNORECASE)
 # A run of digits is taken whole, from its start: a page of a hostile file may be one number of a million digits.
 _PAGES = re.compile(r"((?:[A-Za-z]{1,2}|(?<!\d))\d++(?:[.:]\d++)?)\s*(?:[-–—−]+|to)\s*([A-Za-z]{0,2}\d+)")
 _PAGE = re.compile(r"([A-Za-z]{0,2}\d+)")
