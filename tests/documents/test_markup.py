@@ -21,15 +21,19 @@ REFERENCES = (
 )
 
 
-def docx(*paragraphs: tuple[str, str], name: str = "word/document.xml", head: str = "") -> bytes:
+def docx(
+    *paragraphs: tuple[str, str], name: str = "word/document.xml", head: str = "",
+    encoding: str = "utf-8", compression: int = zipfile.ZIP_DEFLATED,
+) -> bytes:  # fmt: skip
     """A Word file of paragraphs, each a style and a text."""
     inner = "".join(
         f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
         for style, text in paragraphs
     )
-    xml = f'<?xml version="1.0"?>{head}<w:document xmlns:w="{WORD}"><w:body>{inner}</w:body></w:document>'
+    declaration = f'<?xml version="1.0" encoding="{encoding}"?>'
+    xml = f'{declaration}{head}<w:document xmlns:w="{WORD}"><w:body>{inner}</w:body></w:document>'
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", compression) as archive:
         archive.writestr(name, xml)
     return file.getvalue()
 
@@ -136,12 +140,22 @@ def test_a_web_page_of_a_publisher_states_its_fields() -> None:
         (b"PK\x03\x04" + bytes(100), "broken"),
         (docx(("Normal", "&a;"), head='<!DOCTYPE a [<!ENTITY a "aaaa">]>'), "broken"),
         (docx(("Normal", "<unclosed>")), "broken"),
+        (docx(("Normal", "Text"), encoding="no-such-code"), "broken"),
         (docx(), "empty"),
     ],
 )
 def test_what_is_no_paper_is_refused_with_a_reason(body: bytes, reason: str) -> None:
     assert refusal(body).reason == reason
     assert refusal(body).detail.endswith(".")
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_a_word_file_with_any_damaged_byte_is_read_or_refused(compression: int) -> None:
+    sound = docx(("Normal", "Walls of harbours"), compression=compression)
+    for place in range(len(b"PK\x03\x04"), len(sound)):
+        damaged = bytearray(sound)
+        damaged[place] ^= 0xFF
+        assert isinstance(DocumentReader().read(bytes(damaged)), Document | Unread)
 
 
 def test_a_word_file_that_unpacks_to_too_much_is_refused() -> None:

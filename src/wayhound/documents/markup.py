@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import lzma
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -26,6 +29,10 @@ _BODY_SIZE, _TITLE_SIZE = 10.0, 18.0  # points; only their order counts
 _HEADING_SIZES = {"h1": 16.0, "h2": 14.0, "h3": 12.0, "h4": 11.0, "h5": 11.0, "h6": 11.0}
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+# What `zipfile` lets through: errors of each compression, and of offsets and names that cannot be.
+_DAMAGED_ARCHIVE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, struct.error, RuntimeError,
+)  # fmt: skip
 _HEADING_STYLE = re.compile(r"(?:heading|berschrift|titre|rubrik|kop)\D*([1-6])", re.IGNORECASE)
 _TITLE_STYLE = re.compile(r"(?:title|titel|titre)$", re.IGNORECASE)
 
@@ -62,13 +69,13 @@ def read_docx(body: bytes, limits: ReadingLimits) -> Document | Unread:
                 xml = file.read(MAX_MARKUP + 1)
     except KeyError:
         return Unread("not_a_document", "The file is an archive, but not a Word file.")
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError):
+    except _DAMAGED_ARCHIVE:
         return Unread("broken", "The Word file is damaged, or needs a password.")
     if b"<!DOCTYPE" in xml[:2_000] or b"<!ENTITY" in xml or len(xml) > MAX_MARKUP:
         return Unread("broken", "The Word file has parts that no word processor writes.")
     try:
         pages = list(_docx_pages(xml))
-    except (ET.ParseError, ValueError):
+    except (ET.ParseError, LookupError, ValueError):  # LookupError: an encoding that Python does not know
         return Unread("broken", "The Word file is damaged.")
     return _document("docx", pages, limits)
 
