@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +46,12 @@ def test_fields_of_a_bare_text_are_guessed(text: str) -> None:
 def test_numbers_that_strayed_into_other_fields_are_found() -> None:
     normal = normalise(Citation(title="Hops", venue="Trails '93,", note="82(3):247-251"))
     assert (normal.year, normal.volume, normal.first_page) == (1993, 82, 247)
+
+
+def test_a_number_of_any_length_may_stand_for_a_volume() -> None:
+    long = "1" * 5_000
+    for citation in (Citation(volume=long), Citation(venue=f"Trails, vol. {long}"), Citation(note=f"vol {long}")):
+        assert normalise(replace(citation, title="Hops")).volume == 111_111_111
 
 
 def test_accents_entities_and_tex_do_not_part_words() -> None:

@@ -102,6 +102,7 @@ def _venue(rest: str) -> str:
 TRIGRAM_BITS = 1_024  # of the Bloom filter of a title's letter trigrams
 
 _EARLIEST_YEAR = 1800  # an earlier number in a citation is more likely a page
+_MOST_DIGITS = 9  # of a volume; Python converts no run of more than 4,300 digits
 _NUMBER = re.compile(r"\d+")
 _PAGE_RANGE = re.compile(r"(?:\bpp?\.?|\bpages?)\s*\d+[\d\s-]*|(?<![\d-])\d+\s*-+\s*\d+(?![\d-])")
 _VOLUME = re.compile(r"(?<!\d)(\d{1,4})\s*\(\d+[-–\d]*\)|\bvol(?:ume|\.)?\s*(\d+)|\s(\d{1,3})\W*$")
@@ -191,10 +192,9 @@ def _stray_pages(citation: Citation) -> str:
 
 def _volume(citation: Citation) -> int:
     number = _NUMBER.search(citation.volume)
-    if number:
-        return int(number[0][:9])
-    stray = _VOLUME.search(fold(citation.venue)) or _VOLUME.search(fold(citation.note))
-    return int(stray[1] or stray[2] or stray[3]) if stray else 0
+    stray = None if number else _VOLUME.search(fold(citation.venue)) or _VOLUME.search(fold(citation.note))
+    digits = number[0] if number else (stray[1] or stray[2] or stray[3]) if stray else "0"
+    return int(digits[:_MOST_DIGITS])
 
 
 def _venue_words(venue: str) -> frozenset[str]:
