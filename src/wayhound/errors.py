@@ -3,6 +3,7 @@
     WayhoundError
     ├── UsageError            the request cannot be carried out as it is
     │   ├── MissingExtra      a library of an extra is not installed
+    │   ├── NotInWorkspace    nothing in the workspace has that number or name
     │   ├── ConfigError       wayhound.toml is not valid
     │   ├── PageUnavailable   a page that was asked for could not be fetched or read
     │   └── PluginError       an installed plugin is broken
@@ -51,6 +52,10 @@ class MissingExtra(UsageError):  # noqa: N818 - reads as what happened
             f"{feature} needs {library}, which is not installed. Run: pip install 'wayhound[{extra}]', or in a "
             f"checkout: pip install '.[{extra}]'"
         )
+
+
+class NotInWorkspace(UsageError):  # noqa: N818 - reads as what happened
+    """Nothing in the workspace has the number or name that was asked for."""
 
 
 class ConfigError(UsageError):

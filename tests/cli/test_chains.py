@@ -15,7 +15,7 @@ from wayhound.app.index import catch_up
 from wayhound.archive.site_folder import write_site_folder
 from wayhound.cli import run
 from wayhound.cli.chains import chains
-from wayhound.errors import TeachingError, UsageError
+from wayhound.errors import NotInWorkspace, TeachingError, UsageError
 from wayhound.fetched import Fetched
 from wayhound.samples import sample_web, serve_samples
 from wayhound.samples.films import FilmSite, person_path
@@ -221,6 +221,16 @@ def test_mistakes_in_examples_are_explained(
     (folder / "examples.txt").write_text(examples, "utf-8")
     with pytest.raises(error, match=message):
         learned(folder)
+
+
+def test_an_unknown_relationship_is_refused_with_those_that_there_are(folder: Path) -> None:
+    with pytest.raises(
+        NotInWorkspace, match=r"no relationship 'Director' in this workspace\. It has none yet\."
+    ):
+        call(folder, "show", "Director")
+    learned(folder)
+    with pytest.raises(NotInWorkspace, match=r"It has these: ActorOf, DirectedBy\."):
+        call(folder, "show", "Director")
 
 
 def test_the_film_catalogue_is_listed_among_the_samples(capsys: pytest.CaptureFixture[str]) -> None:

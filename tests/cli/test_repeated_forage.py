@@ -205,7 +205,7 @@ def test_a_run_that_is_not_there_is_refused(
     changed: Department, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compare", *arguments, "-w", changed.workspace]) == 2
-    assert "There is no run 7" in capsys.readouterr().err
+    assert "There is no run 7 in this workspace. Next: wayhound status" in capsys.readouterr().err
 
 
 def test_without_a_run_before_it_says_what_to_do(

@@ -85,7 +85,7 @@ def test_a_pasted_table_is_foraged_by_words_and_comes_back_as_one(newcomer: Visi
     [row] = csv.DictReader(io.StringIO(newcomer.get("/runs/1/goals.csv").removeprefix("\ufeff")))
     assert row["url"] == f"{server}/contact"
     assert f'href="{server}/contact"' in newcomer.get("/runs/1/goals")
-    newcomer.get("/runs/9/goals.csv", status=400)
+    newcomer.get("/runs/9/goals.csv", status=404)
     assert '<a href="/results">See the 1 result</a>' in newcomer.get("/")
 
 

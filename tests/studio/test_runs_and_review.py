@@ -152,10 +152,10 @@ def test_strange_addresses_of_visits_are_refused_in_words(taught: tuple[Visitor,
     assert "no longer in memory" in visitor.get("/ratings?fetched=7", status=400)
     assert "does not name a page" in visitor.get("/ratings/page?fetched=²", status=400)
     assert "does not name a page" in visitor.get("/ratings?run=x&site=y&visit=-1", status=400)
-    assert "has no visit 3" in visitor.get(f"/ratings?run={run}&site=y&visit=3", status=400)
-    assert "There is no run 77" in visitor.get("/runs/77", status=400)
+    assert "has no visit 3" in visitor.get(f"/ratings?run={run}&site=y&visit=3", status=404)
+    assert "There is no run 77 in this workspace. Next: Runs." in visitor.get("/runs/77", status=404)
     assert "First forage some sites" in visitor.get("/review?run=77")
-    visitor.get("/review?run=²", status=400)
+    visitor.get("/review?run=²", status=404)
 
 
 def test_a_review_goes_from_questions_to_a_model_that_has_learned_from_the_answers(
@@ -208,7 +208,7 @@ def test_an_answer_that_says_nothing_is_refused(taught: tuple[Visitor, int, Path
     fields = {"run": run, "site": "x", "visit": 1}
     visitor.send("/runs", "/review/answer", status=400, **fields, answer="")
     visitor.send("/runs", "/review/answer", status=400, **fields, answer="label", label=" ")
-    assert "has no visit 1" in visitor.send("/runs", "/review/answer", status=400, **fields, answer="goal")
+    assert "has no visit 1" in visitor.send("/runs", "/review/answer", status=404, **fields, answer="goal")
 
 
 def test_a_run_can_be_ordered_from_a_form(taught: tuple[Visitor, int, Path], web: SampleServer) -> None:
@@ -356,7 +356,7 @@ def test_the_program_of_a_site_is_written_corrected_and_forgotten(
     assert "Forgotten" in visitor.send(address, "/program", **fields, do="forget", program="")
     assert "There is none yet" in visitor.get(address)
     assert "does not name a site" in visitor.get("/program", status=400)
-    assert "There is no run 77" in visitor.get(f"/program?run=77&site={quote(start, safe='')}", status=400)
+    assert "There is no run 77" in visitor.get(f"/program?run=77&site={quote(start, safe='')}", status=404)
 
 
 def test_the_form_suggests_questions_after_two_taught_sites_and_a_batch_asks_none(

@@ -49,8 +49,8 @@ def test_relabelling_and_deleting_can_be_undone(visitor: Visitor, workspace: Wor
 
 
 def test_what_cannot_be_done_is_told_in_a_sentence(visitor: Visitor) -> None:
-    assert "is not in this workspace" in visitor.get("/trails/99", status=400)
-    assert "has no step 9" in visitor.send("/trails/1", "/trails/1/steps/9", status=400, label="x")
+    assert "is not in this workspace" in visitor.get("/trails/99", status=404)
+    assert "has no step 9" in visitor.send("/trails/1", "/trails/1/steps/9", status=404, label="x")
     visitor.get("/trails/none", status=400)
     visitor.get("/nowhere", status=404)
     visitor.get("/jobs/7.json", status=404)

@@ -12,7 +12,7 @@ from wayhound.app.order import Order, has_sites, is_order_of, new_nonce, resolve
 from wayhound.app.site_list import with_hosts
 from wayhound.archive.writer import repair
 from wayhound.config import AgentConfig, Config, FetchConfig
-from wayhound.errors import UsageError
+from wayhound.errors import NotInWorkspace, UsageError
 from wayhound.site import Site
 from wayhound.store.protocol import Run, RunLimits, Store
 from wayhound.workspace import Workspace
@@ -119,7 +119,7 @@ def include_host(workspace: Workspace, run_id: int, start: str, host: str, now: 
     store = workspace.stores.forage
     run = store.run(run_id)
     if all(site.start != start for site in store.sites(run_id)):
-        raise UsageError(f"Run {run_id} has no site {start}.")
+        raise NotInWorkspace(f"Run {run_id} has no site {start}.")
     site = with_hosts(Site(start), [host])
     return _opened(workspace, run.identity, run.limits, [site], now, renders=renders_pages(workspace.config))
 

@@ -13,7 +13,7 @@ from wayhound.app import OnProgress
 from wayhound.app.train.models import load_forage_model, report_of, scorer_of
 from wayhound.app.train.training import train
 from wayhound.app.visited_site import VisitedSite, read_path, read_site, read_sites
-from wayhound.errors import TeachingError, UsageError
+from wayhound.errors import NotInWorkspace, TeachingError, UsageError
 from wayhound.forage.scorer import NO_ANSWERS, RecognisingScorer, Scorer
 from wayhound.paths.questions import Candidate, Question, QuestionPicker, StopAsking, bootstrap_trails
 from wayhound.paths.spiders import (
@@ -98,7 +98,7 @@ class Review:
         visits = self._workspace.stores.forage.visits_of(self.run_id, site)
         visit = next((visit for visit in visits if visit.number == number), None)
         if visit is None:
-            raise UsageError(f"Run {self.run_id} has no visit {number} of {site}.")
+            raise NotInWorkspace(f"Run {self.run_id} has no visit {number} of {site}.")
         group = f"{visit.parent} {visit.link_region}"
         return KeptCandidate(site, number, visit.url, (visit.goal,), group, 1.0)
 

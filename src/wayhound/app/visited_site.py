@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from wayhound.errors import ArchiveError, UsageError
+from wayhound.errors import ArchiveError, NotInWorkspace, UsageError
 from wayhound.forage.forager import Forager
 from wayhound.forage.scorer import Rated, Reading, Scorer, State, StrategyInput
 from wayhound.forage.scorers import SCORERS
@@ -178,7 +178,7 @@ def read_path(workspace: Workspace, run_id: int, start: str, number: int) -> Vis
     """
     visits = list(workspace.stores.forage.visits_of(run_id, start))
     if not 0 <= number < len(visits):
-        raise UsageError(f"Run {run_id} has no visit {number} of {start}.")
+        raise NotInWorkspace(f"Run {run_id} has no visit {number} of {start}.")
     pages = _read_pages(workspace, path_to(number, visits.__getitem__))
     if number not in pages:
         raise UsageError(f"Visit {number} of {start} has no page that can be shown.")

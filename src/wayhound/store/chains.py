@@ -9,7 +9,7 @@ from typing import Any
 
 from wayhound.chains.construction import ChainRules, ExampleChain, ExampleLink
 from wayhound.chains.ontology import LinkChain, Ontology, Relationship
-from wayhound.errors import UsageError
+from wayhound.errors import NotInWorkspace
 from wayhound.record import Record
 from wayhound.store.database import NO_LIMIT, Database
 from wayhound.store.records import RecordStore
@@ -76,12 +76,13 @@ class ChainStore:
         return [_known(row) for row in rows]
 
     def get(self, name: str) -> KnownRelationship:
-        """Return a relationship. Raises UsageError if there is none of that name."""
+        """Return a relationship. Raises NotInWorkspace if there is none of that name."""
         sql = f"SELECT {_COLUMNS} FROM relationship WHERE name = ?"  # noqa: S608
         row = self._database.execute(sql, (name,)).fetchone()
         if row is None:
-            names = ", ".join(known.relationship.name for known in self.relationships()) or "none yet"
-            raise UsageError(f"There is no relationship {name} in this workspace. There is: {names}.")
+            names = ", ".join(known.relationship.name for known in self.relationships())
+            known_ones = f"It has these: {names}." if names else "It has none yet."
+            raise NotInWorkspace(f"There is no relationship {name!r} in this workspace. {known_ones}")
         return _known(row)
 
     def save_rules(self, name: str, rules: ChainRules, at: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wayhound.errors import UsageError
+from wayhound.errors import NotInWorkspace
 from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.protocol import Progress, Run, RunLimits, SiteSummary
@@ -194,10 +194,10 @@ class RunStore:
         ]
 
     def run(self, run_id: int) -> Run:
-        """Return a run. Raises UsageError if there is none with this number."""
+        """Return a run. Raises NotInWorkspace if there is none with this number."""
         row = self._database.execute(f"{_SELECT_RUN} WHERE id = ?", (run_id,)).fetchone()
         if row is None:
-            raise UsageError(f"There is no run {run_id} in {self._database.name}.")
+            raise NotInWorkspace(f"There is no run {run_id} in this workspace.", next_step="status")
         return _run(row)
 
     def sites(self, run_id: int) -> Iterator[SiteSummary]:

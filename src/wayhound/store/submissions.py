@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from wayhound.errors import UsageError
+from wayhound.errors import NotInWorkspace, UsageError
 from wayhound.store.database import Database
 
 SubmissionKind = Literal["site", "paper", "removal", "correction"]
@@ -110,7 +110,9 @@ class SubmissionStore:
     def get(self, number: int) -> Submission:
         row = self._database.execute(f"{_SELECT} WHERE id = ?", (number,)).fetchone()
         if row is None:
-            raise UsageError(f"There is no submission {number}.", next_step="submissions list")
+            raise NotInWorkspace(
+                f"There is no submission {number} in this workspace.", next_step="submissions list"
+            )
         return _submission(row)
 
     def all(self, state: SubmissionState | None = None) -> list[Submission]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from wayhound.errors import UsageError
+from wayhound.errors import NotInWorkspace, UsageError
 from wayhound.page import Page
 from wayhound.paths.trail_file import (
     PageDigests,
@@ -275,11 +275,11 @@ class _PageTable:
 
 
 def _check_exists(database: Database, trail_id: int) -> None:
-    """Raise UsageError if there is no trail with this number, or it was deleted."""
+    """Raise NotInWorkspace if there is no trail with this number, or it was deleted."""
     row = database.execute("SELECT deleted FROM trail WHERE id = ?", (trail_id,)).fetchone()
     if row is None or row[0]:
         reason = "has been deleted; `undo` brings it back" if row else "is not in this workspace"
-        raise UsageError(f"Trail {trail_id} {reason}.")
+        raise NotInWorkspace(f"Trail {trail_id} {reason}.")
 
 
 def _summary(row: tuple[Any, ...]) -> TrailSummary:
@@ -318,7 +318,7 @@ def _step_label(database: Database, trail_id: int, step: int) -> str:
     sql = "SELECT label FROM trail_step WHERE trail_id = ? AND number = ?"
     row = database.execute(sql, (trail_id, step)).fetchone()
     if row is None:
-        raise UsageError(f"Trail {trail_id} has no step {step}.")
+        raise NotInWorkspace(f"Trail {trail_id} has no step {step}.")
     return str(row[0])
 
 

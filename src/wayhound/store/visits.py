@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from wayhound.errors import UsageError
+from wayhound.errors import NotInWorkspace
 from wayhound.forage.scorer import SiteReport
 from wayhound.site import Site
 from wayhound.store.database import Database
@@ -103,13 +103,13 @@ def visit_from(site: str, row: tuple[Any, ...]) -> Visit:
 
 
 def read_visits(database: Database, site_id: int, first: int) -> Iterator[Visit]:
-    """Yield the visits of a site in order, from number `first` on. Raises UsageError if there is no such site.
+    """Yield the visits of a site in order, from number `first` on. Raises NotInWorkspace if there is no such site.
 
     Reads in batches, so the caller may save visits, or stop, in between.
     """
     row = database.execute(_START, (site_id,)).fetchone()
     if row is None:
-        raise UsageError(f"There is no site {site_id} in {database.name}.")
+        raise NotInWorkspace(f"There is no site {site_id} in this workspace.")
     number = first
     while rows := database.execute(_SOME, (site_id, number)).fetchall():
         for visit in rows:

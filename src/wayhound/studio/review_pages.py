@@ -18,7 +18,7 @@ from wayhound.store.review import SiteChange
 from wayhound.studio.rendering import PAGE_WITH_FRAME
 from wayhound.studio.studio import Studio, VisitAddress, now, query_number, read_form, to
 from wayhound.trail import FAIL, GOAL
-from wayhound.web.pages import BadRequest
+from wayhound.web.pages import BadRequest, NotFound
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_order
 from wayhound.wording.undo import format_review_undo
@@ -135,7 +135,7 @@ def review_routes(studio: Studio) -> APIRouter:
     def review(request: Request) -> Response:
         run = query_number(request, "run")
         if run is None and request.query_params.get("run"):
-            raise BadRequest("There is no such run.")
+            raise NotFound("There is no such run.")
         with studio.workspace() as workspace:
             studio.background.clean_up(workspace)
             view = review_view(workspace, run)

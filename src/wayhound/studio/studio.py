@@ -15,10 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from wayhound.errors import WayhoundError
+from wayhound.errors import NotInWorkspace, WayhoundError
 from wayhound.studio.access import check_form, derived
 from wayhound.studio.background import Background
-from wayhound.web.pages import BadRequest, Pages
+from wayhound.web.pages import BadRequest, NotFound, Pages
 from wayhound.wording.faults import format_ending, format_error, other_host
 from wayhound.wording.quantities import count, shorten
 from wayhound.wording.runs import format_goals_left, format_verdict
@@ -53,12 +53,13 @@ class Studio:
 
     @contextmanager
     def workspace(self) -> Iterator[Workspace]:
-        """Open the workspace for one request. A WayhoundError becomes a BadRequest with its message."""
+        """Open the workspace for one request. A WayhoundError becomes NotFound or BadRequest, with its message."""
         try:
             with Workspace.open(self.folder) as workspace:
                 yield workspace
         except WayhoundError as error:
-            raise BadRequest(format_error(error, "studio")) from error
+            kind = NotFound if isinstance(error, NotInWorkspace) else BadRequest
+            raise kind(format_error(error, "studio")) from error
 
     async def run(self, function: Callable[[Workspace], Result]) -> Result:
         """Call a function with the workspace in a worker thread, for routes that have to await a form."""

@@ -72,7 +72,7 @@ REMEDIES: Mapping[str, tuple[str, str]] = {
     "http_404": ("", "the same command with another start page"),
 }
 """Options of the forage that would help where nothing could be fetched, and what they are for, by reason code."""
-_PAGES = {"papers": "Papers", "teach": "Teach", "topics": "Topics", "train": "Train"}
+_PAGES = {"papers": "Papers", "status": "Runs", "teach": "Teach", "topics": "Topics", "train": "Train"}
 """Pages of the studio by the command that they stand for."""
 _OTHER_HOSTS = re.compile(r"(.*) \(other_hosts (\d+) (\S+)\)")
 _CODE = re.compile(r"(.*) \((\w+)\)")
