@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.store.samples import lease
 from wayhound.app.goal_records import GoalFollower, goal_id, sync_goals
 from wayhound.app.index import Follower, build, catch_up
 from wayhound.app.moderate import approve
@@ -53,8 +54,7 @@ class Forage:
         identity = order.identity() | ({"fresh": json.dumps(fresh)} if fresh else {})
         self.store = workspace.stores.forage
         self.run = self.store.open_run(identity, RunLimits(), [Site(start)], time.time())
-        job = self.store.lease_site(self.run.id, f"test {self.run.id}", time.time())
-        assert job is not None
+        job = lease(self.store, self.run, f"test {self.run.id}", time.time())
         self.job, self.number = job, 0
         self.visit(start, page("Welcome to the harbour.", "Harbour"), goal=0.1)
 
@@ -288,8 +288,7 @@ def test_runs_that_were_ordered_otherwise_do_no_harm(workspace: Workspace) -> No
     """Identities are data of old versions and of tests: what is not understood is an order of its own."""
     store = workspace.stores.forage
     run = store.open_run({"test": "not JSON"}, RunLimits(), [Site(START)], 1.0)
-    job = store.lease_site(run.id, "w", 1.0)
-    assert job is not None
+    job = lease(store, run, "w", 1.0)
     store.save_visit(job, Visit(START, 0, START, "ok", 1.0, goal=1.0, is_goal=True, title="Home"))
     sync_goals(workspace)
     assert [record.first("title") for record in records(workspace)] == ["Home"]

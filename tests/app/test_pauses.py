@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.servers import Served, serve
+from tests.store.samples import lease
 from wayhound.app.crawl import Crawl
 from wayhound.app.forage import open_run
 from wayhound.app.order import Order
@@ -187,8 +188,7 @@ def test_a_worker_whose_loop_was_blocked_drops_what_it_lost_and_takes_it_up_agai
 
         def sleep() -> None:
             other.release_dead(run.id, is_alive=lambda _: False)
-            again = other.lease_site(run.id, "here:1:0", 0.0)
-            assert again is not None
+            again = lease(other, run, "here:1:0", 0.0)
             assert other.reserve_fetch(again)
             other.release_leases(run.id, "here:1:0")
 

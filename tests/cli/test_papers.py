@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.app.papers.made import add, dump, write_papers, write_sample_pdfs, write_unreadable
+from tests.store.samples import lease
 from wayhound.cli.papers import papers
 from wayhound.errors import UsageError
 from wayhound.site import Site
@@ -86,8 +87,7 @@ def test_files_that_ask_not_to_be_indexed_are_left_out_and_it_is_said(folder: Pa
     with Workspace.open(folder / "w") as workspace:
         store = workspace.stores.forage
         run = store.open_run({"strategy": "x"}, RunLimits(), [Site("http://a.example/")], 0.0)
-        job = store.lease_site(run.id, "h:1:0", 0.0)
-        assert job is not None
+        job = lease(store, run, "h:1:0", 0.0)
         place = ArchiveRef("a.warc.gz", 10, 20)
         file = Visit(
             job.site.start, 0, job.site.start, "ok", 1.0, status=200, robots="noindex", archived=place

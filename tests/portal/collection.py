@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.store.samples import lease
 from wayhound.archive.writer import ArchiveWriter
 from wayhound.citations.citation import Citation
 from wayhound.fetched import Fetched
@@ -165,8 +166,7 @@ def _save_contact(workspace: Workspace) -> None:
     """A contact that a run found on a hostile page, two clicks from the start."""
     store = workspace.stores.forage
     run = store.open_run({"test": "portal"}, RunLimits(), [Site(START)], 1e9)
-    job = store.lease_site(run.id, "test", 1e9)
-    assert job is not None
+    job = lease(store, run, "test", 1e9)
     with ArchiveWriter(workspace.archive_folder, "pages", software="test") as archive:
         page = Fetched(f"{START}contact", 200, body=HOSTILE_PAGE, headers=(("Content-Type", "text/html"),))
         ref = archive.write(page, at=1e9)

@@ -13,6 +13,7 @@ import pytest
 from tests.portal.collection import HOSTILE_PAGE, make_collection
 from tests.portal.served import Served, serve_portal
 from tests.portal.test_pages import page, texts
+from tests.store.samples import lease, lease_next
 from wayhound.app.goal_records import goal_id
 from wayhound.app.index import build, catch_up
 from wayhound.app.moderate import approve
@@ -45,7 +46,7 @@ def forage_contacts(workspace: Workspace, order: Order = ORDER, *, town: str = "
     starts = [Site(f"http://{host}/") for host in SITES]
     run = store.open_run(order.identity(), RunLimits(), starts, time.time())
     with ArchiveWriter(workspace.archive_folder, f"r{run.id}", software="test") as archive:
-        while (job := store.lease_site(run.id, "test", time.time())) is not None:
+        while (job := lease_next(store, run.id, "test", time.time())) is not None:
             start = job.site.start
             host = start.split("/")[2]
             body = HOSTILE_PAGE if host == "sails.example" else (
@@ -209,8 +210,7 @@ def test_the_path_of_a_goal_is_that_of_its_own_run(pages_only: Path) -> None:
         store = workspace.stores.forage
         start = "http://tea.example/"
         run = store.open_run({"strategy": '"random"'}, RunLimits(), [Site(start)], time.time())
-        job = store.lease_site(run.id, "other", time.time())
-        assert job is not None
+        job = lease(store, run, "other", time.time())
         for number in range(2):
             other = Visit(
                 start, number, f"{start}other{number}", "ok", time.time(), parent=0 if number else None

@@ -34,8 +34,13 @@ def begin(store: ForageStore, sites: int = 3, **limits: int) -> Run:
     return store.open_run(BREADTH_FIRST, RunLimits(**limits), map(site, range(sites)), now=0.0)
 
 
+def lease_next(store: ForageStore, run_id: int, worker: str = "here:1:0", now: float = 0.0) -> SiteJob | None:
+    """Lease the next site of a run; None if there is none at the moment."""
+    return next(iter(store.lease_sites(run_id, worker, now, 1)), None)
+
+
 def lease(store: ForageStore, run: Run, worker: str = "here:1:0", now: float = 0.0) -> SiteJob:
-    job = store.lease_site(run.id, worker, now)
+    job = lease_next(store, run.id, worker, now)
     assert job is not None
     return job
 

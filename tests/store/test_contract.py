@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.store.samples import BREADTH_FIRST, begin, forage_store, lease, site, visit_of
+from tests.store.samples import BREADTH_FIRST, begin, forage_store, lease, lease_next, site, visit_of
 from wayhound.errors import LeaseLost, UsageError, WorkspaceError
 from wayhound.forage.scorer import FoundPage, SiteReport
 from wayhound.page import LinkKind
@@ -147,7 +147,7 @@ def test_a_site_is_leased_once_and_in_the_order_given(store: ForageStore) -> Non
     run = begin(store, sites=2)
     assert lease(store, run).site == site(0)
     assert lease(store, run, OTHER).site == site(1)
-    assert store.lease_site(run.id, ME, 0.0) is None
+    assert lease_next(store, run.id, ME, 0.0) is None
 
 
 def test_the_hosts_of_a_site_come_back_with_it(store: ForageStore) -> None:
@@ -161,7 +161,7 @@ def test_two_sites_of_one_domain_are_never_leased_together(store: ForageStore) -
     run = store.open_run(BREADTH_FIRST, RunLimits(), [one, two, elsewhere], now=0.0)
     first = lease(store, run)
     assert lease(store, run).site == elsewhere
-    assert store.lease_site(run.id, OTHER, 0.0) is None
+    assert lease_next(store, run.id, OTHER, 0.0) is None
     store.finish_site(first, "no links left")
     assert lease(store, run).site == two
 
@@ -170,7 +170,7 @@ def test_a_domain_leased_in_one_run_is_not_leased_in_another(store: ForageStore)
     run = begin(store, sites=1)
     other = store.open_run({"strategy": "random"}, RunLimits(), [site(0)], now=0.0)
     lease(store, run)
-    assert store.lease_site(other.id, OTHER, 0.0) is None
+    assert lease_next(store, other.id, OTHER, 0.0) is None
 
 
 class Clock:
@@ -200,7 +200,7 @@ def test_a_silent_worker_loses_its_site_and_cannot_save(database: Database) -> N
     job = lease(old, run, ME)
     old.save_visit(job, visit_of(job, 0))
     watch(new, clock, 4)  # the first look cannot tell how old the lease is
-    assert new.lease_site(run.id, OTHER, 0.0) is None
+    assert lease_next(new, run.id, OTHER, 0.0) is None
     watch(new, clock, 1)
     taken = lease(new, run, OTHER)
     assert (taken.id, taken.visits) == (job.id, 1)
@@ -245,7 +245,7 @@ def test_a_renewed_lease_is_not_taken_over(database: Database) -> None:
     for _ in range(10):
         watch(other, clock, 3)
         assert store.renew_leases(run.id, ME) == {(job.id, job.fence)}
-    assert other.lease_site(run.id, OTHER, 0.0) is None
+    assert lease_next(other, run.id, OTHER, 0.0) is None
     store.save_visit(job, visit_of(job, 0))
 
 
@@ -254,7 +254,7 @@ def test_the_time_of_day_may_jump_and_no_lease_is_lost(store: ForageStore) -> No
     job = lease(store, run, ME, now=2_000_000_000.0)
     for now in (0.0, 4_000_000_000.0):
         store.release_silent(OTHER, 60.0)
-        assert store.lease_site(run.id, OTHER, now) is None
+        assert lease_next(store, run.id, OTHER, now) is None
     store.save_visit(job, visit_of(job, 0))
 
 
@@ -268,7 +268,7 @@ def test_a_worker_that_slept_itself_waits_anew_before_it_calls_others_silent(dat
     watch(other, clock, 4)
     store.save_visit(job, visit_of(job, 0))
     watch(other, clock, 1)
-    assert other.lease_site(run.id, OTHER, 0.0) is not None
+    assert lease_next(other, run.id, OTHER, 0.0) is not None
 
 
 def test_a_worker_does_not_call_itself_silent(database: Database) -> None:
@@ -287,7 +287,7 @@ def test_released_leases_are_free_at_once_and_those_of_others_stay(store: Forage
     with pytest.raises(LeaseLost):
         store.save_visit(mine, visit_of(mine, 0))
     assert lease(store, run, OTHER).id == mine.id
-    assert store.lease_site(run.id, OTHER, 0.0) is None
+    assert lease_next(store, run.id, OTHER, 0.0) is None
 
 
 def test_what_the_dead_held_is_free_at_once_and_the_living_keep_theirs(store: ForageStore) -> None:
@@ -730,7 +730,7 @@ def test_a_refusal_is_forgotten_with_its_lease(store: ForageStore) -> None:
     assert store.reserve_fetch(job)
     store.finish_site(job, "no links left")
     store.open_run(BREADTH_FIRST, RunLimits(total_budget=9), [], 2.0)
-    assert store.lease_site(run.id, ME, 2.0) is None
+    assert lease_next(store, run.id, ME, 2.0) is None
 
 
 def test_a_worker_that_missed_half_of_the_silence_has_slept(database: Database) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.store.samples import lease
 from wayhound.site import Site
 from wayhound.store.database import Database
 from wayhound.store.document_files import DocumentFileStore, DocumentSource, StoredFile
@@ -18,8 +19,7 @@ def forage(database: Database) -> None:
     """A site with a list of papers, three of which were fetched as files, one that asks not to be indexed."""
     store = ForageStore(database)
     run = store.open_run({"strategy": "x"}, RunLimits(), [Site(START)], 0.0)
-    job = store.lease_site(run.id, "h:1:0", 0.0)
-    assert job
+    job = lease(store, run, "h:1:0", 0.0)
     page = Visit(START, 0, START, "ok", 1.0, status=200, content_type="text/html", archived=PLACE)
     papers = replace(page, number=1, url=f"{START}papers", parent=0, link_text="Our  papers", link_kind="a")
     pdf = replace(

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.store.samples import BREADTH_FIRST, visit_of
+from tests.store.samples import BREADTH_FIRST, lease_next, visit_of
 from wayhound.errors import LeaseLost
 from wayhound.site import Site
 from wayhound.store.forage import ForageStore
@@ -67,7 +67,7 @@ class LifeOfARun(RuleBasedStateMachine):
             and not self.known[site.start].owner
             and site.domain not in held
         ]
-        job = self.stores[worker].lease_site(self.run_id, worker, time_of_day)
+        job = lease_next(self.stores[worker], self.run_id, worker, time_of_day)
         assert (job is not None) == bool(free)
         if job is not None:
             known = self.known[job.site.start]

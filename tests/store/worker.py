@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.store.samples import begin, forage_store, visit_of
+from tests.store.samples import begin, forage_store, lease, lease_next, visit_of
 from wayhound.store.database import Database, open_database
 from wayhound.store.forage import ForageStore
 
@@ -30,7 +30,7 @@ def finish_sites(store: ForageStore, name: str) -> None:
     """Lease and finish sites until none waits. A file for each leased domain shows if two held it at once."""
     (run,) = store.runs()
     while store.progress(run.id).waiting:
-        if job := store.lease_site(run.id, name, time.time()):
+        if job := lease_next(store, run.id, name, time.time()):
             mark = Path(sys.argv[4]) / job.site.domain
             mark.touch(exist_ok=False)
             say(job.site.start)
@@ -42,8 +42,7 @@ def finish_sites(store: ForageStore, name: str) -> None:
 def save_visits(store: ForageStore, name: str) -> None:
     """Save as many visits as the total budget allows, telling each when it is saved."""
     (run,) = store.runs()
-    job = store.lease_site(run.id, name, time.time())
-    assert job is not None
+    job = lease(store, run, name, time.time())
     number = job.visits
     say("begun")
     while store.reserve_fetch(job):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.samples import visit_of
+from tests.store.samples import lease, visit_of
 from tests.studio.conftest import Visitor
 from wayhound.app.order import Order
 from wayhound.site import Site
@@ -32,8 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sites = [Site(f"http://firm{number:03}.example/") for number in range(SITES)]
         run = store.open_run(order.identity(), RunLimits(budget_per_site=9), sites, 0.0)
         for _ in range(SITES - 1):
-            job = store.lease_site(run.id, "worker", 0.0)
-            assert job is not None
+            job = lease(store, run, "worker", 0.0)
             store.save_visit(job, visit_of(job, 0, title="Home"))
             for number, title in enumerate(TITLES, 1):
                 found = visit_of(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.servers import Answer, Served, serve
+from tests.store.samples import lease_next
 from tests.studio.conftest import Visitor
 from wayhound.app.order import Order
 from wayhound.config import FILE_NAME
@@ -158,7 +159,7 @@ def test_sites_of_a_process_that_died_wait_and_are_not_under_way(visitor: Visito
     with Workspace.open(folder) as workspace:
         store = workspace.stores.forage
         run = store.open_run(Order().identity(), RunLimits(3), [Site("http://a.example/")], 0.0)
-        assert store.lease_site(run.id, f"{socket.gethostname()}:{died.pid}:0", 0.0)
+        assert lease_next(store, run.id, f"{socket.gethostname()}:{died.pid}:0", 0.0)
     page = visitor.get("/runs/1")
     assert "1 site not finished." in page
     assert "Resume</button>" in page

@@ -60,10 +60,6 @@ class LeaseStore(RunStore):
 
     # Leases
 
-    def lease_site(self, run_id: int, worker: str, now: float) -> SiteJob | None:
-        """Lease a waiting site whose domain is not leased; None if there is none at the moment."""
-        return next(iter(self.lease_sites(run_id, worker, now, 1)), None)
-
     def lease_sites(self, run_id: int, worker: str, now: float, count: int) -> list[SiteJob]:
         """Lease at most so many waiting sites of different domains, none of them leased; none if there are none."""
         jobs: list[SiteJob] = []
