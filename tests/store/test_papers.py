@@ -15,8 +15,8 @@ def test_a_papers_citations_and_contexts_survive_the_store(database: Database) -
     context = StoredContext("p1", 1, "As shown in [1], trees help.", 12, 15, 2, (1.0, 2.0, 3.5, 4.0))
     store.save_paper("p1", citations, [context])
     assert list(store.citations("p1")) == citations
-    assert store.contexts("p1") == store.contexts("p1", 1) == [context]
-    assert store.contexts("p1", 0) == []
+    assert store.contexts("p1") == store.contexts_of([("p1", 1)]) == [context]
+    assert store.contexts_of([("p1", 0)]) == []
 
 
 def test_a_paper_held_is_found_by_the_group_of_those_that_cite_it(database: Database) -> None:
@@ -77,7 +77,7 @@ def test_a_citation_that_is_replaced_keeps_its_contexts_and_leaves_no_empty_grou
     with database.transaction():
         store.replace_citation(new)
     assert list(store.citations("p1")) == [own, new]
-    assert len(store.contexts("p1", 1)) == 1
+    assert len(store.contexts_of([("p1", 1)])) == 1
     assert store.group(2) == []
     groups = database.execute("SELECT id FROM citation_group ORDER BY id").fetchall()
     assert groups == [(1,), (5,)]

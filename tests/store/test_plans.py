@@ -40,7 +40,7 @@ class WatchedDatabase(SqliteDatabase):
     [
         lambda database: ClickPaths(database).to_visit("http://a.example/", 3),
         lambda database: PaperStore(database).corrections("a-paper"),
-        lambda database: list(TopicStore(database).under(("Animals",), 10)),
+        lambda database: list(TopicStore(database).titled(("Animals",), 10)),
         lambda database: ForageStore(database).last_page("http://a.example/"),
     ],
 )

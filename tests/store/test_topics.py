@@ -32,7 +32,7 @@ def test_a_placement_comes_back_as_it_was_saved(store: TopicStore) -> None:
 def test_a_topic_lists_what_stands_at_it_and_below_the_surest_first(store: TopicStore) -> None:
     assert list(store.under(("Animals",))) == [CAT, DOG]
     assert list(store.under(("Animals", "Cats"))) == [CAT]
-    assert list(store.under((), limit=2)) == [CAT, TREE]
+    assert list(store.titled((), limit=2)) == [(CAT, "On cats"), (TREE, "")]
 
 
 def test_counts_are_those_of_each_topic_itself(store: TopicStore) -> None:

@@ -193,10 +193,8 @@ class PaperStore:
         """Return the citation graph of the held papers as pairs of citing and cited paper."""
         return self._database.execute(_LINKS).fetchall()
 
-    def contexts(self, paper: str, number: int | None = None) -> list[StoredContext]:
-        """Return the sentences in which a paper cites, in order; all, or those with one reference."""
-        if number is not None:
-            return self.contexts_of([(paper, number)])
+    def contexts(self, paper: str) -> list[StoredContext]:
+        """Return the sentences in which a paper cites, in order."""
         rows = self._database.execute(f"{_CONTEXTS} WHERE paper = ? ORDER BY place", (paper,))
         return [_context(row) for row in rows]
 

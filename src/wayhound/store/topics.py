@@ -51,9 +51,9 @@ class TopicStore:
         row = self._database.execute(sql, (document,)).fetchone()
         return str(row[0]) if row else ""
 
-    def under(self, topic: tuple[str, ...], limit: int = NO_LIMIT) -> Iterator[TopicPlacement]:
+    def under(self, topic: tuple[str, ...]) -> Iterator[TopicPlacement]:
         """Yield the placements at or below a topic, the most confident first."""
-        return (placement for placement, _ in self.titled(topic, limit))
+        return (placement for placement, _ in self.titled(topic))
 
     def titled(
         self,

@@ -70,7 +70,7 @@ def test_sentences_that_cite_are_kept_with_their_reference(
     workspace: Workspace, library: PaperLibrary, tmp_path: Path
 ) -> None:
     hops, trees, rivers = (each.id for each in add(workspace, *write_papers(tmp_path / "files")))
-    (context,) = library.papers.contexts(rivers, 1)
+    (context,) = library.papers.contexts_of([(rivers, 1)])
     assert context.sentence == "As was shown in [1], step 1 of the method is sound."
     assert context.sentence[context.start : context.stop] == "[1]"
     assert {each.paper for each in library.papers.cited_by(hops)} == {trees, rivers}

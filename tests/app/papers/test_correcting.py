@@ -105,7 +105,7 @@ def test_a_reference_put_right_finds_the_paper_that_it_is_to(
     assert (hops, rivers) in library.papers.links()
     cited = list(library.papers.citations(hops))[2]
     assert (cited.citation.year, cited.fields["year"][0].text) == ("2003", "2003")
-    assert library.papers.contexts(hops, 2), "sentences that cite it are kept"
+    assert library.papers.contexts_of([(hops, 2)]), "sentences that cite it are kept"
     assert (hops, trees) in library.papers.links()
 
 
