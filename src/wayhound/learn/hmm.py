@@ -124,16 +124,6 @@ class HiddenMarkovModel:
         n_symbols = sum(len(text) + 1 for text in texts)
         return float(np.exp(-self.log_likelihoods(texts).sum() / n_symbols))
 
-    def class_marginals(self, texts: Sequence[WordSequence], n_classes: int) -> list[Floats]:
-        """Return for each text (L, n_classes): the probability of each class at each word, given all words."""
-        class_of_state = np.eye(n_classes)[self.classes]
-        marginals: list[Floats] = [np.zeros((0, n_classes))] * len(texts)
-        for numbers, words, gaps in by_length(texts):
-            classes = self.posteriors(words, gaps).states @ class_of_state
-            for number, row in zip(numbers, classes, strict=True):
-                marginals[number] = row
-        return marginals
-
     def posteriors(self, words: Ints, gaps: Ints, labels: Ints | None = None) -> Posteriors:
         """Run forward–backward over texts of one length, words (N, L) and gaps (N, L).
 
