@@ -53,7 +53,7 @@ def normalised(text: TaggedText, labels: Sequence[str]) -> NormalisedReference:
 Getter = Callable[[NormalisedReference], str]
 COMPARED: Mapping[str, tuple[Getter, Sequence[str]]] = {
     "first author": (
-        lambda reference: reference.authors.names[0].last if reference.authors.names else "",
+        lambda reference: reference.authors[0].last if reference.authors else "",
         ("author",),
     ),
     "title": (lambda reference: reference.title, ("title", "misc")),

@@ -59,7 +59,7 @@ def labelled(entry: BibEntry) -> str:
 
 def with_authors(document: TopicDocument, entry: BibEntry, weight: float) -> TopicDocument:
     """Return the document with a word for each author: last name and first initial."""
-    people = parse_names(entry.fields.get("author", "")).names
+    people = parse_names(entry.fields.get("author", ""))
     words = {f"by_{person.last}_{person.first[:1]}".lower(): weight for person in people if person.last}
     return replace(document, bag={**document.bag, **words} if weight else document.bag)
 

@@ -83,7 +83,7 @@ def test_a_whole_reference() -> None:
             "booktitle": "In Proceedings of the Ice Conference,", "pages": "pp. 101-9.", "volume": "3(2),",
         }
     )  # fmt: skip
-    assert [one.last for one in found.authors.names] == ["Walker", "Runner"]
+    assert [one.last for one in found.authors] == ["Walker", "Runner"]
     assert (found.title, found.venue) == ("Walking on ice", "Proceedings of the Ice Conference")
     assert (found.year, found.volume, found.number, found.pages) == (1994, "3", "2", PageRange("101", "109"))
     assert found.venue_kind == "meeting"

@@ -97,9 +97,7 @@ class FrontMatter:
     def authors(self) -> tuple[PersonName, ...]:
         """The distinct names of authors."""
         is_first_name = shipped_lexicon().is_first_name
-        names = (
-            name for part in self.named("author") for name in parse_names(part.text, is_first_name).names
-        )
+        names = (name for part in self.named("author") for name in parse_names(part.text, is_first_name))
         return tuple({name.full: name for name in names}.values())
 
 

@@ -276,7 +276,7 @@ def _as_cited(block: _Block, model: FieldModel, url: str) -> dict[str, tuple[Val
         found["year"] = cited["year"]
     if not found["year"]:
         return {}
-    people = [_value(name.full, CITED_CONFIDENCE, block.first, url) for name in normal.authors.names]
+    people = [_value(name.full, CITED_CONFIDENCE, block.first, url) for name in normal.authors]
     fields = {
         name: (_value(text, CITED_CONFIDENCE, block.first, url),) for name, text in found.items() if text
     }

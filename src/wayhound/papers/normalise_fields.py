@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wayhound.text.numbers import NO_PAGES, PageRange, parse_month, parse_pages, parse_year
-from wayhound.text.person_names import NO_NAMES, IsFirstName, NameList, parse_names
+from wayhound.text.person_names import IsFirstName, PersonName, parse_names
 
 VenueKind = Literal[
     "journal", "meeting", "book", "chapter", "thesis", "report", "unpublished", "web", "unknown"
@@ -64,8 +64,8 @@ _CAPITALS = re.compile(r"[^\W\d_]{3,}")
 class NormalisedReference:
     """A reference in comparable form; "", 0 and () stand for fields that it does not have."""
 
-    authors: NameList = NO_NAMES
-    editors: NameList = NO_NAMES
+    authors: tuple[PersonName, ...] = ()
+    editors: tuple[PersonName, ...] = ()
     title: str = ""
     year: int = 0
     month: int = 0

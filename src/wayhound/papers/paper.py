@@ -251,9 +251,8 @@ def _read_reference(raw: RawReference, models: PaperModels, spans: SpanMaker) ->
 def _split(field: str, value: Value, lexicon: Lexicon | None) -> Iterator[Value]:
     """Yield each name of authors and editors, or the tidy text of any other field."""
     if field in PEOPLE:
-        texts = [
-            name.full for name in parse_names(value.text, lexicon.is_first_name if lexicon else None).names
-        ]
+        is_first_name = lexicon.is_first_name if lexicon else None
+        texts = [name.full for name in parse_names(value.text, is_first_name)]
     else:
         texts = [tidy(value.text, field)]
     yield from (replace(value, text=text) for text in texts if text)

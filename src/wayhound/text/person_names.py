@@ -64,17 +64,6 @@ class PersonName:
         return " ".join(filter(None, (self.first, self.middle, self.last, self.suffix)))
 
 
-@dataclass(frozen=True, slots=True)
-class NameList:
-    """The names of a field in order; `et_al` if the list says that there are more."""
-
-    names: tuple[PersonName, ...] = ()
-    et_al: bool = False
-
-
-NO_NAMES = NameList()
-
-
 def is_particle(word: str) -> bool:
     """Return True if the word belongs to the last name after it: `von`, `Le`, but not `Bin`."""
     plain = _bare(word)
@@ -100,8 +89,8 @@ def split_name(name: str) -> PersonName:
     return _person(words[cut:], words[:cut], suffix)
 
 
-def parse_names(text: str, is_first_name: IsFirstName | None = None) -> NameList:
-    """Return the names in a field. Without `is_first_name`, names are separated only where the text is."""
+def parse_names(text: str, is_first_name: IsFirstName | None = None) -> tuple[PersonName, ...]:
+    """Return the names in a field, in order. Without `is_first_name`, names are separated only where the text is."""
     marked = _LETTER_MARKS.sub(" , ", ET_AL.sub(" , ", text))
     plain = _BRACKETS.sub(" ", _ROLE.sub(" ", _RANK.sub(" ", _MARKS.sub(" , ", marked))))
     chunks = _SEPARATOR.split(plain)
@@ -109,7 +98,7 @@ def parse_names(text: str, is_first_name: IsFirstName | None = None) -> NameList
     beside = None if are_separated else is_first_name
     names = [name for chunk in chunks for name in _chunk_names(chunk, beside)]
     whole = [name for name in names if not _DOTTED.match(name.last)]  # the others lost their last name
-    return NameList(tuple((whole or names)[:_MOST_NAMES]), ET_AL.search(text) is not None)
+    return tuple((whole or names)[:_MOST_NAMES])
 
 
 def _has_one_long_name(pieces: Sequence[list[str]]) -> bool:
