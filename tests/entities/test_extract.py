@@ -531,3 +531,10 @@ def test_thousands_of_addresses_are_read_in_linear_time() -> None:
     assert {found.text for found in find_addresses(PageLines("", lines=(address,) * 20_000))} == {address}
     crowded = PageLines("", lines=("C. P.11111 " * 4_000, "Hauptstraße 5, 10115 Berlin"))
     assert "Hauptstraße 5, 10115 Berlin" in {found.text for found in find_addresses(crowded)}
+
+
+@pytest.mark.parametrize("line", ["{}! 101 101", "{}!, NX 10101", "101 101 {}!", "{}! CA 90210", "101 {}!"])
+def test_a_line_of_hyphens_is_looked_through_once(line: str) -> None:
+    """Each might part two words or belong to one: the time doubled with every hyphen."""
+    found = find_addresses(PageLines("", lines=(line.format("A-" * 40),)), ("IS",))
+    assert [address.post_code for address in found] == (["90210"] if "CA" in line else [])
