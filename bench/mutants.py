@@ -77,6 +77,10 @@ SURVIVORS = {
     ("net/robots.py", "drop call", "await asyncio.gather(*pending, return_exceptions=True)"): (
         "saves a warning at the end"
     ),
+    ("net/robots.py", "flip", "await asyncio.gather(*pending, return_exceptions=True)"): "saves a warning at the end",
+    ("net/robots.py", "compare", "self._cached_chars > MAX_CACHED_CHARS and len(self._policies) > 1"): (
+        "rules of exactly eight million characters; those of one host are far below"
+    ),
     ("forage/frontier.py", "flip", "taken: bool = False"): "`requeue` sets it for every link",
     ("forage/frontier.py", "return None", "return self.order < other.order"): "two entries of one link are alike",
     ("forage/frontier.py", "compare", "return self.order < other.order"): "two entries of one link are alike",

@@ -87,7 +87,7 @@ def test_another_robots_name_is_not_ours(name: str) -> None:
     assert outcomes(f"User-agent: {name}\nDisallow: /\n", "/") == ["ok"]
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
+@pytest.mark.parametrize("status", [300, 400, 401, 403, 404, 410, 451])
 def test_a_robots_txt_that_is_not_there_allows_everything(status: int) -> None:
     assert outcomes(Answer("User-agent: *\nDisallow: /", status), "/") == ["ok"]
 
