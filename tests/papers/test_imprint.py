@@ -6,7 +6,7 @@ import pytest
 
 from wayhound.documents.document import Document, DocumentPage, Line
 from wayhound.papers.imprint import read_imprint
-from wayhound.papers.imprint_lines import without_other_numbers
+from wayhound.papers.imprint_lines import read_printed, without_other_numbers
 from wayhound.papers.models import shipped_crf
 from wayhound.papers.sections import find_sections
 
@@ -212,6 +212,10 @@ def test_the_name_of_the_journal_may_stand_above_the_number_of_the_issue() -> No
 )
 def test_a_running_head_may_have_an_issue_none_yet_or_authors(line: str, expected: dict[str, str]) -> None:
     assert imprint(margins=(line,)) == expected
+
+
+def test_the_form_of_a_journal_that_nobody_filled_in_has_no_numbers() -> None:
+    assert read_printed("MMMM YYYY, Volume of Examples") == {}
 
 
 def test_the_date_of_a_version_is_no_issue() -> None:

@@ -237,6 +237,8 @@ def read_printed(line: str) -> dict[str, str]:
     year, number = _YEAR.search(rest), _NUMBER.search(rest)
     volume = _VOLUME.search(rest) or (pages and _VOLUME_BEFORE_PAGES.search(text[: pages.start()]))
     marks = [match for match in (pages, year, volume, number) if match]
+    if not marks:
+        return {}
     venue = _venue(text, [match.span() for match in marks])
     if venue and _is_cited_in_text(text, max(match.end() for match in marks)):
         return {}
