@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -138,7 +139,7 @@ class Lexicon:
         try:
             lines = gzip.decompress(body).decode().splitlines()
             return cls(dict(line.split("\t", 1) for line in lines))
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, zlib.error, ValueError) as error:
             raise ModelError(
                 f"The lexicon of the paper models is damaged ({error}). Install Wayhound again."
             ) from error

@@ -8,6 +8,7 @@ centred or on the left. The distributions are wide, so that the model does not r
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ def read_text(path: Path) -> str:
     """Return the text of a file, which may be compressed. Raises TeachingError if it cannot be read."""
     try:
         body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise TeachingError(f"{path} cannot be read: {error}.") from error
     return body.decode("utf-8", errors="replace")
 
