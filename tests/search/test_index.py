@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.search.brute_force import bm25, log_frequency, matches
 from wayhound.citations.hubs import HubScores
 from wayhound.errors import WorkspaceError, WorkspaceLocked
-from wayhound.search.index import SearchIndex
+from wayhound.search.index import MAX_HITS, SearchIndex
 from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
-from wayhound.search.results import SORTS, SearchRequest, SearchResults, Sort
+from wayhound.search.results import MAX_DEPTH, SORTS, SearchRequest, SearchResults, Sort
 from wayhound.search.schema import IndexDocument, facet_values
 from wayhound.search.similar import MOST_SIMILAR, SIMILAR, write_similar
 from wayhound.search.snapshot import (
@@ -306,6 +306,26 @@ def test_no_page_is_too_far(library: SearchIndex, offset: int, limit: int) -> No
     assert len(answer.hits) <= max(0, limit)
 
 
+@pytest.mark.parametrize(
+    ("n_held", "offset", "limit", "shown"),
+    [(2, 0, 10, 5), (MAX_HITS + 1, 0, MAX_HITS + 5, MAX_HITS), (MAX_DEPTH + 1, MAX_DEPTH - 2, 5, 2),
+     (MAX_DEPTH + 1, MAX_DEPTH + 2, 5, 0)],
+)  # fmt: skip
+def test_works_that_are_only_cited_come_after_all_records_that_match(
+    tmp_path: Path, n_held: int, offset: int, limit: int, shown: int
+) -> None:
+    held = [IndexDocument("paper", f"held {number}", "same") for number in range(n_held)]
+    cited = [IndexDocument("work", f"cited {number}", "same", in_collection=False) for number in range(3)]
+    answer = index_of([*held, *cited], tmp_path).search(SearchRequest("same", offset=offset, limit=limit))
+    assert len(answer.hits) == shown
+    assert sum(hit.kind == "work" for hit in answer.hits) == max(0, shown - n_held)
+
+
+def test_a_page_before_the_first_is_the_first(tmp_path: Path) -> None:
+    index = index_of([IndexDocument("paper", str(number), "same") for number in range(9)], tmp_path)
+    assert index.search(SearchRequest("same", offset=-5, limit=3)).next_offset == 3
+
+
 def test_a_misspelt_word_is_put_right(library: SearchIndex) -> None:
     assert library.search(SearchRequest("lovelaec")).did_you_mean == "lovelace"
     assert library.search(SearchRequest("author:lovelaec -x")).did_you_mean == "author:lovelace -x"
@@ -348,6 +368,7 @@ def test_documents_that_share_rare_words_are_alike(tmp_path: Path) -> None:
     assert [hit.id for hit in index.similar("paper", "0", 1)] == ["1"]
     assert [hit.id for hit in index.similar("paper", "2", 1)] == ["3"]
     assert index.similar("paper", "none") == []
+    assert index.similar("paper", "0", -1) == index.similar("paper", "0", 0) == []
     assert "0" not in {hit.id for hit in index.similar("paper", "0", 10)}
 
 

@@ -197,7 +197,7 @@ class SearchIndex:
         """Return documents that share the most characteristic words of one, the most similar first."""
         snapshot = self._opener.newest()
         address = snapshot.address(kind, record_id) if snapshot else None
-        if snapshot is None or address is None:
+        if snapshot is None or address is None or count < 1:
             return []
         shown = snapshot.shown(address)
         known = _known_similar(snapshot, shown, count)
@@ -239,7 +239,7 @@ def _search(
     if some_words:
         matches = _find(snapshot, query, request, every=False)
     highlighter = Highlighter.from_query(query)
-    end = request.offset + len(matches.hits)
+    end = max(0, request.offset) + len(matches.hits)
     return SearchResults(
         matches.total,
         tuple(_hit(snapshot, score, address, highlighter, read_pages) for score, address in matches.hits),
@@ -253,6 +253,7 @@ def _search(
 
 def _find(snapshot: IndexSnapshot, query: Query, request: SearchRequest, *, every: bool) -> _Matches:
     """Return one page of matches: records of the collection first, then works that are only cited."""
+    request = _within_depth(request)
     matching, cited_only = _matching(snapshot, query, request, every=every), snapshot.cited_only_query
     if cited_only is None:
         total, hits = _page(snapshot, matching, request)
@@ -266,6 +267,12 @@ def _find(snapshot: IndexSnapshot, query: Query, request: SearchRequest, *, ever
     after = replace(request, offset=request.offset - total, limit=request.limit - len(hits))
     count, more = _page(snapshot, cited, after)
     return _Matches(total + count, count, hits + more)
+
+
+def _within_depth(request: SearchRequest) -> SearchRequest:
+    """Return the request for the part of its page that can be shown."""
+    offset = min(max(0, request.offset), MAX_DEPTH)
+    return replace(request, offset=offset, limit=max(0, min(request.limit, MAX_HITS, MAX_DEPTH - offset)))
 
 
 def _facets(
@@ -308,13 +315,11 @@ def _page(
     snapshot: IndexSnapshot, matching: tantivy.Query, request: SearchRequest
 ) -> tuple[int, list[tuple[Any, tantivy.DocAddress]]]:
     """Return the number of matches, and those of the requested page."""
-    offset = max(0, request.offset)
-    limit = min(request.limit, MAX_HITS, MAX_DEPTH - offset)
     column = None if _scoring_topic(request) else _ORDERED_BY.get(request.sort)
     result = snapshot.searcher.search(
-        matching, max(1, limit), offset=min(offset, MAX_DEPTH), order_by_field=column
+        matching, max(1, request.limit), offset=max(0, request.offset), order_by_field=column
     )
-    return hit_count(result), result.hits[: max(0, limit)]
+    return hit_count(result), result.hits[: request.limit]
 
 
 def _hit(
