@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.search.brute_force import bm25, log_frequency, matches
 from wayhound.citations.hubs import HubScores
 from wayhound.errors import WorkspaceError, WorkspaceLocked
-from wayhound.search.index import MAX_HITS, SearchIndex
+from wayhound.search.index import MAX_HITS, SearchIndex, count_facets
 from wayhound.search.query import Clause, Query, Sign, Term, YearRange, parse, to_text
 from wayhound.search.results import MAX_DEPTH, SORTS, SearchRequest, SearchResults, Sort
-from wayhound.search.schema import IndexDocument, facet_values
+from wayhound.search.schema import IndexDocument, facet_values, tantivy
 from wayhound.search.similar import MOST_SIMILAR, SIMILAR, write_similar
 from wayhound.search.snapshot import (
     CURRENT,
@@ -598,6 +598,19 @@ def test_the_old_index_answers_until_a_fresh_one_is_finished(tmp_path: Path) -> 
         writer.finish()
     assert (index.document_count, index.change) == (1, 9)
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["0002"]
+
+
+def test_a_search_that_began_before_a_fresh_index_was_finished_has_its_facets(tmp_path: Path) -> None:
+    index_of(LIBRARY, tmp_path)
+    snapshot = SnapshotOpener(tmp_path).newest()
+    assert snapshot
+    with IndexWriter(tmp_path, fresh=True) as writer:
+        writer.commit(9)
+        writer.finish()
+    assert not snapshot.build.exists()
+    assert count_facets(snapshot, tantivy.Query.all_query(), ("type",), 5) == {
+        "type": [("paper", 2), ("talk", 1)]
+    }
 
 
 def test_an_index_of_another_format_counts_as_none(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from threading import Lock
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from wayhound.errors import WorkspaceError, WorkspaceLocked
@@ -176,14 +177,21 @@ MAX_FACET_VALUES = 20_000  # that a snapshot remembers
 
 
 class FacetValues:
-    """The values of facets by their codes, for readers. The file stays on disk, but for what is read of it."""
+    """The values of facets by their codes, for readers. The file stays on disk, but for what is read of it.
+
+    It is opened at once, with the index that uses the codes: a fresh build may delete it before the first search ends.
+    """
 
     def __init__(self, path: Path) -> None:
         self._content: bytes | mmap = b""
         with suppress(OSError, ValueError), path.open("rb") as file:  # an empty file cannot be mapped
             self._content = mmap(file.fileno(), 0, access=ACCESS_READ)
-        self._ends = np.flatnonzero(np.frombuffer(self._content, np.uint8) == ord("\n"))
         self._read: dict[int, str] = {}
+
+    @cached_property
+    def _ends(self) -> NDArray[np.int64]:
+        """Where the lines end."""
+        return np.flatnonzero(np.frombuffer(self._content, np.uint8) == ord("\n"))
 
     def __getitem__(self, code: int) -> str:
         value = self._read.get(code)
@@ -215,6 +223,7 @@ class IndexSnapshot:
     build: Path
     state: IndexState
     stamp: Stamp
+    facet_values: FacetValues
     _frequencies: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     _rarities: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
     _classes: dict[float, tuple[str, tuple[str, ...]]] = field(
@@ -253,10 +262,6 @@ class IndexSnapshot:
             if len(self._frequencies) < MAX_FREQUENCIES:
                 self._frequencies[word] = frequency
         return frequency
-
-    @cached_property
-    def facet_values(self) -> FacetValues:
-        return FacetValues(self.build / FACET_VALUES)
 
     def class_values(self, code: float) -> tuple[str, tuple[str, ...]]:
         """Return the type and the topics that a class stands for; they are remembered, since all queries share them."""
@@ -337,32 +342,36 @@ class SnapshotOpener:
             return None
         stamp = _stamp(self.folder, build)
         if self._snapshot is None or self._snapshot.stamp != stamp:
+            damage: Exception | None = None
             try:
-                self._snapshot = self._open(build, stamp)
-            except ValueError as error:
-                if current_build(self.folder) != build:  # a new build has just replaced it
-                    return self._reopen()
+                opened = self._open(build, stamp)
+            except (OSError, ValueError) as error:
+                damage = error
+            if current_build(self.folder) != build:  # a new build has just replaced it, and deletes its files
+                return self._reopen()
+            if damage:
                 raise WorkspaceError(
-                    f"The search index in {self.folder} cannot be read ({error}).",
+                    f"The search index in {self.folder} cannot be read ({damage}).",
                     next_step="index --rebuild",
-                ) from error
+                ) from damage
+            self._snapshot = opened
         return self._snapshot
 
     def _open(self, build: Path, stamp: Stamp) -> IndexSnapshot:
         if self.read_only:
             with _shadow(build) as shadow:
-                index = tantivy.Index.open(str(shadow))
-                index.config_reader("manual")
-                index.reload()
-                return IndexSnapshot(index, index.searcher(), build, read_state(build), stamp)
-        if self._snapshot and self._snapshot.build == build:
-            index = self._snapshot.index
-            index.reload()
-        else:
-            index = tantivy.Index.open(str(build))
-            index.config_reader("manual")
-            index.reload()
-        return IndexSnapshot(index, index.searcher(), build, read_state(build), stamp)
+                return _snapshot_of(tantivy.Index.open(str(shadow)), build, stamp)
+        known = self._snapshot
+        index = known.index if known and known.build == build else tantivy.Index.open(str(build))
+        return _snapshot_of(index, build, stamp)
+
+
+def _snapshot_of(index: tantivy.Index, build: Path, stamp: Stamp) -> IndexSnapshot:
+    """Return a snapshot of the last commit. Its values of facets are opened last: they may be more, but not fewer."""
+    index.config_reader("manual")
+    index.reload()
+    state = read_state(build)
+    return IndexSnapshot(index, index.searcher(), build, state, stamp, FacetValues(build / FACET_VALUES))
 
 
 @contextmanager
