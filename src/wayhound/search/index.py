@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -169,7 +168,7 @@ class SearchIndex:
             return True
         if not self._corrector.is_ready(snapshot):
             return False
-        clauses = _parsed(text, _fields(snapshot)).clauses
+        clauses = parse(text, _fields(snapshot)).clauses
         entries = [snapshot.entries(part) for clause in clauses for part in clause.any_of]
         return sum(entries) <= QUICK_ENTRIES if entries else snapshot.searcher.num_docs <= QUICK_ENTRIES
 
@@ -177,7 +176,7 @@ class SearchIndex:
         """Return a page of results. With `read_pages`, snippets of words that only the body has are from the body."""
         started = time.perf_counter()
         snapshot = self._opener.newest()
-        query = _parsed(request.query, _fields(snapshot))
+        query = parse(request.query, _fields(snapshot))
         results = (
             _search(snapshot, query, request, read_pages)
             if snapshot
@@ -212,9 +211,6 @@ class SearchIndex:
         """Load what the first searches would otherwise wait for."""
         if snapshot := self._opener.newest():
             self._corrector.spelling(snapshot)
-
-
-_parsed = lru_cache(maxsize=64)(parse)  # a search is first asked whether it is quick
 
 
 def _fields(snapshot: IndexSnapshot | None) -> tuple[str, ...]:

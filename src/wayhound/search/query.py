@@ -164,7 +164,8 @@ _DOI_ADDRESS = re.compile(r"(?:https?://)?(?:dx\.)?doi\.org/|doi:", re.IGNORECAS
 Item = tuple[Sign, QueryPart] | None  # None is the operator OR
 
 
-@lru_cache(maxsize=256)  # a page looks at its query twice: how long it may take, and what it finds
+# A page parses its query twice: to see whether the search is quick, and to search.
+@lru_cache(maxsize=256)
 def parse(text: str, fields: tuple[str, ...] = FIELDS) -> Query:
     """Parse a query. `NAME:` is a field only for names in `fields`."""
     clauses: list[Clause] = []
