@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.page import Page, Unreadable
+from wayhound.pages.markup_limits import MAX_CHARS, MAX_DEPTH, limit_markup
 from wayhound.pages.reader import MAX_TOKENS, read_page
-from wayhound.pages.sniff import MAX_CHARS, MAX_DEPTH, limit_markup
 from wayhound.url import normalise
 
 URL = "http://www.example.org/"

@@ -19,8 +19,9 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 from wayhound.entities.kept import keep
 from wayhound.entities.places import ADDRESS_LABEL, ADDRESS_STARTS
 from wayhound.pages.head import language_of, one_line, title_of
+from wayhound.pages.markup_limits import MAX_CHARS, has_plain_markup
 from wayhound.pages.reader import bound_markup
-from wayhound.pages.sniff import MAX_CHARS, decode, has_plain_markup, sniff_kind
+from wayhound.pages.sniff import decode, sniff_kind
 from wayhound.text.words import fold
 
 MAX_LINES = 20_000

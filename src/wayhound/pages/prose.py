@@ -13,8 +13,9 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.pages.head import RobotsTag, language_of, read_head, title_of
+from wayhound.pages.markup_limits import MAX_CHARS
 from wayhound.pages.reader import join_words, parse_markup, prepare_markup
-from wayhound.pages.sniff import MAX_CHARS, decode, sniff_kind
+from wayhound.pages.sniff import decode, sniff_kind
 
 MAX_TEXT_CHARS = 20_000
 SNIPPET_CHARS = 300

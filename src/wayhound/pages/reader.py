@@ -19,7 +19,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from wayhound.fetched import Failed, Fetched
 from wayhound.page import Link, LinkKind, Page, Unreadable
 from wayhound.pages.head import RobotsTag, base_url, language_of, one_line, read_head, title_of
-from wayhound.pages.sniff import MAX_CHARS, decode, limit_markup, sniff_kind, sniff_media_type
+from wayhound.pages.markup_limits import MAX_CHARS, limit_markup
+from wayhound.pages.sniff import decode, sniff_kind, sniff_media_type
 from wayhound.text.words import spaced, words
 from wayhound.url import normalise, normalise_route
 

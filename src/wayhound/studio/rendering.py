@@ -13,7 +13,8 @@ from html import escape
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from wayhound.fetched import Fetched
-from wayhound.pages.sniff import decode, limit_markup, sniff_kind
+from wayhound.pages.markup_limits import limit_markup
+from wayhound.pages.sniff import decode, sniff_kind
 from wayhound.url import normalise
 
 FRAME_HEADERS = {
