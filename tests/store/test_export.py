@@ -21,10 +21,11 @@ from tests.store.samples import begin, lease, site, visit_of
 from wayhound.errors import UsageError, WorkspaceError
 from wayhound.record import Record, Span, Value
 from wayhound.store.database import Database
-from wayhound.store.export import FORMATS, TABLES, export, export_wide, write_rows
+from wayhound.store.export import TABLES, export, export_wide
 from wayhound.store.forage import ForageStore
 from wayhound.store.protocol import RunLimits
 from wayhound.store.records import RecordStore
+from wayhound.store.table_files import FORMATS, write_rows
 from wayhound.visit import ArchiveRef
 
 

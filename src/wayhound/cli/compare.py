@@ -16,9 +16,9 @@ from wayhound.cli.console import command_for, err, out, write_json
 from wayhound.cli.export import by_ending
 from wayhound.cli.language import Command, json_option, out_option, workspace_option
 from wayhound.errors import UsageError
-from wayhound.store.export import ColumnType, write_rows
 from wayhound.store.goals import ComparedSites
 from wayhound.store.protocol import Run
+from wayhound.store.table_files import ColumnType, write_rows
 from wayhound.wording.quantities import count, short_url
 from wayhound.wording.runs import CHANGES, format_change, format_changes
 from wayhound.workspace import Workspace

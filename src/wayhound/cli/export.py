@@ -11,8 +11,9 @@ from wayhound.app.site_list import read_table
 from wayhound.cli.console import command_for, err
 from wayhound.cli.language import Command, out_option, run_option, workspace_option
 from wayhound.errors import UsageError
-from wayhound.store.export import FORMATS, TABLES, export_wide
+from wayhound.store.export import TABLES, export_wide
 from wayhound.store.export import export as write
+from wayhound.store.table_files import FORMATS
 from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 

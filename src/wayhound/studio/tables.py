@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wayhound.store.export import export, in_csv
+from wayhound.store.export import export
+from wayhound.store.table_files import in_csv
 from wayhound.studio.studio import query_number
 from wayhound.workspace import Workspace
 

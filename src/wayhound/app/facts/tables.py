@@ -15,7 +15,7 @@ from wayhound.app.site_list import SiteTable
 from wayhound.entities.graph import Claim, relationships
 from wayhound.errors import UsageError
 from wayhound.files import write_file
-from wayhound.store.export import FORMATS, ColumnType, write_rows
+from wayhound.store.table_files import FORMATS, ColumnType, write_rows
 from wayhound.workspace import Workspace
 
 
