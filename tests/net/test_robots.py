@@ -404,6 +404,23 @@ def test_a_file_of_empty_lines_is_read_in_linear_time() -> None:
     assert host.policy().sitemaps == ("/map",)
 
 
+def test_a_file_of_wildcards_without_end_forbids_everything_and_says_so() -> None:
+    """All 40,000 that a file has room for would be compared with every URL, in a second each."""
+    host = Host()
+    rules = [f"Disallow: /*{number}$ # *" for number in range(robots_module.MAX_WILDCARDS)]
+    host.says("\n".join(["User-agent: *", *rules, "Disallow: /shut # *"]))
+    assert host.forbids() == "robots"
+    assert host.policy().forbids(f"{ORIGIN}/open") is None
+    host.says("\n".join(["User-agent: *", *rules, "Allow: /*"]))
+    host.now = 24 * 3600
+    assert host.robots.refusal(f"{ORIGIN}/open", host.policy()) == Failed(
+        f"{ORIGIN}/open", "robots", "robots.txt has more than 1,000 rules with wildcards", sent=False
+    )
+    host.says("\n".join(["User-agent: other", *rules, "Allow: /*", "User-agent: *", "Disallow: /shut"]))
+    host.now *= 2
+    assert host.policy().forbids(f"{ORIGIN}/open") is None
+
+
 LINES = st.sampled_from(
     [
         "User-agent: *",
