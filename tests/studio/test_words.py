@@ -9,7 +9,7 @@ from wayhound.store.protocol import SiteSummary
 from wayhound.store.runs import Course
 from wayhound.studio.charts import MOST_POINTS, goals_chart, line_chart, outcome_bars, speed_chart
 from wayhound.wording.faults import format_ending, format_error, format_fault
-from wayhound.wording.quantities import format_label
+from wayhound.wording.quantities import format_label, format_probability
 from wayhound.wording.reasons import format_reason, format_reasons
 from wayhound.wording.runs import format_rendered, format_verdict
 
@@ -119,3 +119,19 @@ def test_pages_read_in_a_browser_are_told_by_site_and_kind() -> None:
 def test_a_site_of_which_nothing_could_be_read_is_not_judged(pages: int, reason: str, verdict: str) -> None:
     site = SiteSummary("http://a.example/", "done", reason, 9, 9, 0, 0, 0.93, None, pages, 0)
     assert format_verdict(site) == verdict
+
+
+@pytest.mark.parametrize(
+    ("probability", "words"),
+    [
+        (0.0, "0%"),
+        (0.004, "<1%"),
+        (0.005, "<1%"),
+        (0.93, "93%"),
+        (0.994, "99%"),
+        (0.9951, ">99%"),
+        (1.0, "100%"),
+    ],
+)
+def test_no_probability_is_rounded_to_impossible_or_certain(probability: float, words: str) -> None:
+    assert format_probability(probability) == words

@@ -18,7 +18,7 @@ from wayhound.cli.forage_display import closing_table
 from wayhound.cli.language import Command, json_option, run_option, workspace_option
 from wayhound.store.goals import FoundGoal
 from wayhound.store.protocol import Progress, Run
-from wayhound.wording.quantities import count
+from wayhound.wording.quantities import count, format_probability
 from wayhound.wording.runs import (
     format_kept,
     format_order,
@@ -131,7 +131,7 @@ def _show_goals(workspace: Workspace, run_id: int | None, as_json: bool) -> None
 
 def _goal_text(goal: FoundGoal, *, has_probabilities: bool) -> Text:
     """Return a goal with its path. What a pattern matches is a goal, without a probability."""
-    probability = f"{goal.probability:4.0%} " if has_probabilities else "  ·  "
+    probability = f"{format_probability(goal.probability):>4} " if has_probabilities else "  ·  "
     style = "bold yellow" if goal.tier == "likely" else "bold green"
     text = Text.assemble((probability, style), (goal.title or "(no title)", "bold"))
     if goal.tier in ("likely", "confirmed"):

@@ -21,6 +21,7 @@ from wayhound.studio.tables import Paging, requested_page
 from wayhound.web.guards import STRANGERS_POLICY
 from wayhound.web.pages import BadRequest
 from wayhound.wording.papers import NO_TITLE, format_place, format_unread
+from wayhound.wording.quantities import format_probability
 from wayhound.wording.runs import format_order
 from wayhound.wording.undo import format_correction_undo
 from wayhound.workspace import Workspace
@@ -132,7 +133,7 @@ def paper_view(workspace: Workspace, name: str, correcting: str) -> PaperView:
 
 
 def _shown(value: Value) -> tuple[str, str, str]:
-    return value.text, f"{value.confidence:.0%}", format_place(value)
+    return value.text, format_probability(value.confidence), format_place(value)
 
 
 def paper_routes(studio: Studio) -> APIRouter:

@@ -20,7 +20,7 @@ from wayhound.studio.access import check_form, derived
 from wayhound.studio.background import Background
 from wayhound.web.pages import BadRequest, NotFound, Pages
 from wayhound.wording.faults import format_ending, format_error, other_host
-from wayhound.wording.quantities import count, shorten
+from wayhound.wording.quantities import count, format_probability, shorten
 from wayhound.wording.runs import format_goals_left, format_verdict
 from wayhound.workspace import Workspace
 
@@ -213,6 +213,6 @@ _FILTERS: Mapping[str, Any] = {
     "verdict": format_verdict,
     "goals_left": format_goals_left,
     "quoted": lambda text: quote(text, safe=""),
-    "percent": lambda share: f"{100 * share:.0f} %",
+    "percent": format_probability,
     "short": lambda text, most=80: shorten(text, most),
 }

@@ -10,6 +10,14 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def format_probability(probability: float) -> str:
+    """Return `93%`; `<1%` and `>99%` for what would be rounded to impossible or certain and is not."""
+    rounded = f"{probability:.0%}"
+    if rounded == "0%" and probability > 0:
+        return "<1%"
+    return ">99%" if rounded == "100%" and probability < 1 else rounded
+
+
 def format_duration(seconds: float) -> str:
     """Return `40 s`, `12 min` or `3.5 h`."""
     if seconds < 90:

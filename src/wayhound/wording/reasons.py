@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from wayhound.forage.explain import PATH_REASON, Explanation, RatedLink
 from wayhound.wording.faults import format_fault
-from wayhound.wording.quantities import count, format_label
+from wayhound.wording.quantities import count, format_label, format_probability
 
 _PLACES = {
     "title": "in its title",
@@ -48,7 +48,7 @@ _STRUCTURE = {
     "#empty": "it has no text",
     "#below": "how many of its links lead below it",
     "#folders": "how many folders its address has",
-    "#number in address": "a number in its address",
+    "#number in address": "a number at the end of its address",
     "#long address": "how many words end its address",
     "#query": "a query in its address",
     "#home": "a personal address (~)",
@@ -123,7 +123,7 @@ def supporting(weights: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 def format_expectation(label: str, goal: float) -> str:
     """Return `one click before a goal (probability of a goal: 12%)`; empty without a label."""
-    return f"{format_label(label)} (probability of a goal: {goal:.0%})" if label else ""
+    return f"{format_label(label)} (probability of a goal: {format_probability(goal)})" if label else ""
 
 
 def format_other_links(explanation: Explanation, shown: int) -> str:

@@ -14,7 +14,14 @@ from wayhound.store.goals import FoundGoal, PathStep
 from wayhound.store.protocol import Progress, SiteSummary
 from wayhound.store.site_notes import KeptProgram, WaitingQuestion
 from wayhound.wording.faults import Surface, format_ending, format_fault
-from wayhound.wording.quantities import count, format_duration, format_label, short_url, shorten
+from wayhound.wording.quantities import (
+    count,
+    format_duration,
+    format_label,
+    format_probability,
+    short_url,
+    shorten,
+)
 from wayhound.wording.reasons import format_reasons, supporting
 
 CHANGES: Mapping[str, str] = {
@@ -121,13 +128,19 @@ def format_result(progress: Progress, sites: Iterable[SiteSummary]) -> str:
 
 
 def format_verdict(site: SiteSummary) -> str:
-    """Return `probably none (93 %)` for a site without goals; empty for others, and if nothing was read or judged."""
+    """Return `probably none (93% after 9 pages)` for a site without goals.
+
+    Empty for others, and if nothing was read or judged.
+    """
     could_read = site.pages and not site.reason.endswith("(needs_browser)")
     if site.goals or site.none_probability is None or not could_read:
         return ""
     if site.none_probability >= 0.5:
-        return f"probably none ({site.none_probability:.0%} after {count(site.pages, 'page')})"
-    return f"none certain enough (probability that there is one: {1 - site.none_probability:.0%})"
+        return (
+            f"probably none ({format_probability(site.none_probability)} after {count(site.pages, 'page')})"
+        )
+    one = format_probability(1 - site.none_probability)
+    return f"none certain enough (probability that there is one: {one})"
 
 
 def format_goals_left(goals: float | None) -> str:
