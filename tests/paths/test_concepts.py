@@ -44,6 +44,20 @@ def test_the_contents_of_a_text_are_found_in_many_languages(text: str, content: 
     assert content in page_contents().named_by(words(text))
 
 
+@pytest.mark.parametrize(
+    ("url", "numbers"),
+    [
+        ("http://a.example:8765/", 0.0),
+        ("http://127.0.0.1/", 0.0),
+        ("http://a.example:8765/team", 0.0),
+        ("http://a.example/team/3", 1.0),
+        ("http://a.example/show.php?id=3", 1.0),
+    ],
+)
+def test_only_the_end_of_the_path_has_a_number_and_not_the_host(url: str, numbers: float) -> None:
+    assert ReachedPage(Page(url)).traits()["#number in address"] == numbers
+
+
 def test_a_sentence_about_none_of_them_has_no_contents() -> None:
     assert not page_contents().named_by(words("the quick brown fox jumps over the lazy dog"))
 

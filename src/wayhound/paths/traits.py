@@ -291,7 +291,8 @@ def _add_url_structure(traits: dict[str, float], page: Page) -> None:
     targets = {link.url for link in page.links}
     folder = page.url.partition("?")[0].rsplit("/", 1)[0] + "/"
     below = sum(url.startswith(folder) and url != page.url for url in targets)
-    last = page.url.rstrip("/").rpartition("/")[2]
+    # a port, or an address in place of a name, says nothing of the page
+    last = page.url.split("//", 1)[-1].partition("/")[2].rstrip("/").rpartition("/")[2]
     traits["#below"] = below / (1 + len(targets))
     traits["#folders"] = min(page.url.count("/") - 3, 5) / 5
     traits["#number in address"] = float(any(char.isdigit() for char in last))
