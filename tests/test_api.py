@@ -127,7 +127,7 @@ def test_what_cannot_be_done_is_an_error_at_once(tmp_path: Path) -> None:
 def test_what_the_web_does_is_no_error(tmp_path: Path) -> None:
     with wayhound.open_workspace(tmp_path / "w", create=True) as workspace:
         visits = wayhound.forage_sites(workspace, ["http://127.0.0.1:9/"], goal="x", budget=1)
-        assert [visit.outcome for visit in visits] == ["bad_url"]
+        assert [visit.outcome for visit in visits] == ["refused_port"]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pandas") is not None, reason="pandas is there")

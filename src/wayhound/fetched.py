@@ -15,6 +15,7 @@ from wayhound.url import normalise
 
 FailureReason = Literal[
     "bad_url",  # not a URL that can be fetched
+    "refused_port",  # a port that web servers do not use
     "robots",  # disallowed by robots.txt
     "robots_unreachable",  # robots.txt could not be fetched, which disallows everything (RFC 9309, 2.3.1.4)
     "out_of_scope",  # outside the site

@@ -232,7 +232,7 @@ def test_a_name_that_resolves_to_a_private_address_is_refused_by_the_fetcher() -
 def test_ports_of_other_services_are_refused_even_where_private_addresses_are_not(port: int) -> None:
     got = fetch(f"http://127.0.0.1:{port}/", allow_private=True)
     assert isinstance(got, Failed)
-    assert (got.reason, got.sent) == ("bad_url", False)
+    assert (got.reason, got.sent) == ("refused_port", False)
     assert str(port) in got.detail
 
 

@@ -81,7 +81,7 @@ class Guard:
     def refusal(self, host: str, port: int) -> Refusal | None:
         """Check what is known before a lookup: the port, addresses in any spelling, and localhost."""
         if port in REFUSED_PORTS:
-            return Refusal("bad_url", f"port {port} is not used by web servers")
+            return Refusal("refused_port", f"port {port} is not used by web servers")
         if self.allow_private:
             return None
         if is_localhost(host):

@@ -13,6 +13,7 @@ Surface = Literal["command line", "studio"]
 
 FAULTS: Mapping[str, str] = {
     "bad_url": "not an address that can be fetched",
+    "refused_port": "its port belongs to another kind of server, so no request is sent",
     "robots": "robots.txt disallows it",
     "robots_unreachable": "robots.txt could not be fetched, so nothing may be",
     "out_of_scope": "it leads to another site",
