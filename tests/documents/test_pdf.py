@@ -8,6 +8,8 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,9 +32,8 @@ stands at the edge of the page without being a part of the text must be set asid
 itself, and yet a program that does it for every file does not exist, because files are written by programs
 that nobody has heard of.
 """
-SHORT = ReadingLimits(
-    wall_seconds=60, cpu_seconds=1, memory_bytes=8_192 * MIB
-)  # the time must be up before the memory
+# The time must be up before the memory.
+SHORT = ReadingLimits(wall_seconds=60, cpu_seconds=1, memory_bytes=8_192 * MIB)
 
 
 def reason(outcome: Document | Unread) -> str:
@@ -201,6 +202,35 @@ def test_processes_end_with_their_reader() -> None:
         pid = worker_pid(reader)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def children() -> set[int]:
+    return {
+        int(pid) for file in Path("/proc/self/task").glob("*/children") for pid in file.read_text().split()
+    }
+
+
+def cpu_ticks(pid: int) -> int:
+    return sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+
+
+def test_a_first_read_that_is_interrupted_leaves_no_process() -> None:
+    before, reads = children(), threading.main_thread().ident
+    assert reads
+
+    def interrupt() -> None:
+        while not any(cpu_ticks(pid) > 20 for pid in children() - before):
+            time.sleep(0.01)
+        signal.pthread_kill(reads, signal.SIGINT)
+
+    with PdfReader(ReadingLimits(wall_seconds=600, cpu_seconds=600)) as reader:
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            reader.read(forms_within_forms(depth=12, width=30))
+        thread.join()
+        assert children() == before
+        assert isinstance(reader.read(SOUND), Document)
 
 
 def test_a_worker_ends_when_its_caller_is_gone() -> None:

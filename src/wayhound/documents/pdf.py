@@ -77,9 +77,7 @@ class PdfReader:
         try:
             worker, outcome = self._read_with(worker, body)
         except BaseException:
-            if worker:
-                worker.kill()
-            worker = None
+            worker = None  # it has been killed
             raise
         finally:
             self._idle.put(worker)
@@ -127,8 +125,12 @@ class _Worker:
         except (_Broken, _TooLate):
             self.kill()
             raise WayhoundError("The process that reads PDF files does not start.") from None
+        except BaseException:  # such as Ctrl-C
+            self.kill()
+            raise
 
     def read(self, body: bytes) -> Document | Unread:
+        """Return the document in these bytes; kill the process if it cannot read another file after this one."""
         limits, deadline = self._limits, time.monotonic() + self._limits.wall_seconds
         # A little less than the deadline, so that a slow file still yields the pages read so far.
         request = {
@@ -149,8 +151,11 @@ class _Worker:
             return Unread("too_big", "The PDF holds more text than is allowed.")
         except _Broken:
             return self._post_mortem(_DYING_SECONDS)
-        except (WayhoundError, ValueError, KeyError, TypeError, RecursionError):
-            return self._post_mortem(0.0)
+        except (WayhoundError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return self._post_mortem(0.0)  # a hostile file has taken over the process, and answers for it
+        except BaseException:  # such as Ctrl-C: the process would give this answer to the next request
+            self.kill()
+            raise
 
     def _post_mortem(self, seconds: float) -> Unread:
         """Return the outcome for a process that ends within `seconds`, or that does not answer in the protocol.
