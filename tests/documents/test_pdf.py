@@ -98,7 +98,6 @@ def test_a_page_without_text_among_others_is_not_dropped(pdf_reader: PdfReader) 
     assert isinstance(outcome, Document)
     assert [page.trouble for page in outcome.pages] == [None, "no_text", None]
     assert outcome.notes == ("1 of 3 pages hold no text: 2.",)
-    assert outcome.troubled == (outcome.pages[1],)
 
 
 def test_a_page_that_is_missing_is_not_dropped(pdf_reader: PdfReader) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.papers.texts import token_lines
 from wayhound.errors import NotFitted
 from wayhound.papers.distant import BIBTEX_IN_HEADERS, DistantWords, parse_bibtex
 from wayhound.papers.field_hmm import (
@@ -19,7 +20,7 @@ from wayhound.papers.field_hmm import (
 )
 from wayhound.papers.models import shipped_hmm
 from wayhound.papers.tagged import HEADER_FIELDS, TaggedText, parse_references, parse_tagged
-from wayhound.papers.tokens import Hint, token_lines
+from wayhound.papers.tokens import Hint
 
 
 @pytest.mark.parametrize(

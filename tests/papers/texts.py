@@ -1,4 +1,4 @@
-"""Documents for tests of papers: from plain text, or from lines with boxes."""
+"""Texts for tests of papers: the words of lines, and documents from plain text or from lines with boxes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Iterable
 
 from wayhound.documents.document import Document, DocumentPage, Line
 from wayhound.documents.plain_text import read_plain
+from wayhound.papers.tokens import TokenLine, token_line
+
+
+def token_lines(text: str) -> list[TokenLine]:
+    return [token_line(line) for line in text.splitlines()]
 
 
 def plain(text: str) -> Document:

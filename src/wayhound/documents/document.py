@@ -90,10 +90,6 @@ class Document:
     notes: tuple[str, ...] = ()
     stated: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    @property
-    def troubled(self) -> tuple[DocumentPage, ...]:
-        return tuple(page for page in self.pages if page.trouble)
-
     def all_lines(self) -> Iterator[Line]:
         for page in self.pages:
             yield from page.lines

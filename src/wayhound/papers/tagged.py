@@ -87,20 +87,6 @@ def parse_tagged(text: str, fields: Sequence[str]) -> TaggedText:
     return TaggedText(tuple(line for line in lines if len(line)), _without_gaps(labels))
 
 
-def format_tagged(tagged: TaggedText) -> str:
-    """Return the text with its tags, from which `parse_tagged` returns the same words and labels."""
-    out, before, labels = list[str](), "", iter(tagged.labels)
-    for line in tagged.lines:
-        for word in line.words:
-            label = next(labels)
-            if label != before:
-                out.append(f"</{before}> <{label}> " if before else f"<{label}> ")
-            out.append(f"{word} ")
-            before = label
-        out.append("\n")
-    return "".join(out).rstrip() + (f" </{before}>" if before else "")
-
-
 def _pieces(line: str, fields: Sequence[str]) -> Iterable[str | re.Match[str]]:
     """Yield the parts of the line between the tags of fields, and the tags."""
     position = 0

@@ -66,11 +66,6 @@ def reference_line(text: str) -> TokenLine:
     return TokenLine(tuple(Token(word[0], word.start()) for word in _REFERENCE_WORD.finditer(text)))
 
 
-def token_lines(text: str) -> list[TokenLine]:
-    """Return the lines of plain text; empty lines are kept, without words."""
-    return [token_line(line) for line in text.splitlines()]
-
-
 def document_lines(lines: Sequence[Line], page_size: tuple[float, float] = (0.0, 0.0)) -> list[TokenLine]:
     """Return the lines of a document, with layout for those that have boxes."""
     usual = median([line.size for line in lines if line.size] or [0.0])
