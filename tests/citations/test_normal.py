@@ -48,10 +48,10 @@ def test_numbers_that_strayed_into_other_fields_are_found() -> None:
     assert (normal.year, normal.volume, normal.first_page) == (1993, 82, 247)
 
 
-def test_a_number_of_any_length_may_stand_for_a_volume() -> None:
-    long = "1" * 5_000
-    for citation in (Citation(volume=long), Citation(venue=f"Trails, vol. {long}"), Citation(note=f"vol {long}")):
-        assert normalise(replace(citation, title="Hops")).volume == 111_111_111
+@pytest.mark.parametrize("field", ["volume", "venue", "note"])
+def test_a_number_of_any_length_may_stand_for_a_volume(field: str) -> None:
+    normal = normalise(replace(Citation(title="Hops"), **{field: f"vol. {'1' * 5_000}"}))
+    assert normal.volume == 111_111_111
 
 
 def test_accents_entities_and_tex_do_not_part_words() -> None:
