@@ -104,7 +104,9 @@ def test_a_newer_file_is_left_alone(path: Path) -> None:
 
 def test_a_file_that_is_no_database_is_named_and_left_alone(path: Path) -> None:
     path.write_bytes(b"This is a letter, not a database. " * 100)
-    with pytest.raises(WorkspaceError, match="is not a database"):
+    with pytest.raises(
+        WorkspaceError, match=r"is not a database.* cannot be read\. Restore the workspace from a backup"
+    ):
         SqliteDatabase(path)
     assert path.read_bytes().startswith(b"This is a letter")
 
@@ -119,7 +121,10 @@ def test_a_damaged_file_is_reported_as_damaged(path: Path) -> None:
         size = path.stat().st_size
         file.seek(8192)
         file.write(os.urandom(1) * (size - 8192))
-    with pytest.raises(WorkspaceError, match="is damaged"), SqliteDatabase(path) as database:
+    with (
+        pytest.raises(WorkspaceError, match=r"is damaged.* doctor --repair.* from a backup"),
+        SqliteDatabase(path) as database,
+    ):
         list(ForageStore(database).visits(job.id))
 
 

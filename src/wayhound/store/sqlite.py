@@ -18,14 +18,24 @@ BUSY_SECONDS = 10.0
 
 _NEW_TABLES = resources.files("wayhound.store") / "new_tables.sql"
 
+_RESTORE = (
+    "Restore the workspace from a backup (`wayhound workspace restore`). Without one, what was fetched is still in the "
+    "archive, as WARC files; teach and forage again in a new workspace."
+)
 _ADVICE = {
     sqlite3.SQLITE_FULL: "The disk is full: {name} could not grow. Free some space and try again.",
     sqlite3.SQLITE_IOERR: "The disk refused to read or write {name} ({detail}). Check its space and health.",
     sqlite3.SQLITE_READONLY: "{name} may not be written to. Check the permissions of file and folder.",
     sqlite3.SQLITE_PERM: "{name} may not be opened. Check the permissions of file and folder.",
     sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists and may be written to.",
-    sqlite3.SQLITE_NOTADB: "{name} is not a database. Move it away, or choose another workspace folder.",
-    sqlite3.SQLITE_CORRUPT: "{name} is damaged ({detail}). Restore it from a copy.",
+    sqlite3.SQLITE_NOTADB: (
+        "{name} is not a database: its beginning is damaged, or another file took its place. Its runs, trails and "
+        f"records cannot be read. {_RESTORE}"
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "{name} is damaged ({detail}), so that some of its runs, trails and records cannot be read. First try "
+        f"`wayhound doctor --repair`: it rebuilds damaged indexes, without loss. Else: {_RESTORE}"
+    ),
 }
 
 
