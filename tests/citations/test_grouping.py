@@ -97,9 +97,8 @@ def test_papers_of_one_author_year_and_volume_stay_apart_if_their_titles_have_no
     assert group_citations([roads, stones], shipped_classifier()) == [0, 1]
     matcher = CitationMatcher()
     assert [matcher.add(citation) for citation in (roads, stones)] == [0, 1]
-    untitled = Citation(
-        "", "A. Lind", "Ann. Trail.", "1996", "2350-2383", "24"
-    )  # physicists leave titles out
+    # Physicists leave titles out.
+    untitled = Citation("", "A. Lind", "Ann. Trail.", "1996", "2350-2383", "24")
     assert group_citations([roads, untitled], shipped_classifier()) == [0, 0]
 
 

@@ -681,9 +681,8 @@ def test_journal_and_references_are_fields_of_their_own(tmp_path: Path) -> None:
     index = index_of([water, IndexDocument("paper", "2", "Tides", venue="Annals of Sand")], tmp_path)
     assert ids(index.search(SearchRequest('journal:"annals of water"'))) == ["1"]
     assert ids(index.search(SearchRequest("reference:field"))) == ["1"]
-    assert (
-        ids(index.search(SearchRequest("dora"))) == []
-    )  # a paper is found by what it says, not by what it cites
+    # A paper is found by what it says, not by what it cites.
+    assert ids(index.search(SearchRequest("dora"))) == []
 
 
 def test_a_doi_is_found_however_it_is_written(tmp_path: Path) -> None:

@@ -67,9 +67,8 @@ class WordWeights:
 
     def total(self, words: Iterable[str]) -> float:
         """Return the sum of the weights of some words."""
-        if (
-            self._titles >= 1.1 * self._cached_at
-        ):  # weights may be stale by a tenth, which saves most logarithms
+        # Weights may be stale by a tenth, which saves most logarithms.
+        if self._titles >= 1.1 * self._cached_at:
             self._cache.clear()
             self._cached_at = self._titles
         return sum(map(self._weight, words))
@@ -97,9 +96,8 @@ def _title(a: NormalisedCitation, b: NormalisedCitation, weights: WordWeights) -
     shared = a.title_words & b.title_words
     common, first, second = weights.total(shared), weights.total(a.title_words), weights.total(b.title_words)
     union, smaller = first + second - common, min(first, second)
-    words = (
-        min(1.0, common / union) if union else 0.0
-    )  # sums in another order may exceed 1 by a rounding error
+    # Sums in another order may exceed 1 by a rounding error.
+    words = min(1.0, common / union) if union else 0.0
     letters, letters_contained = _overlap(a.title_trigrams, b.title_trigrams)
     return (
         words,

@@ -35,9 +35,8 @@ _BOLD = re.compile(
 )
 _ITALIC = re.compile(r"ital|obli|slant|^(?:[A-Z]{6}\+)?(?:cmti|cmsl|sfti|ecti|lmri)", re.IGNORECASE)
 _LIGATURES_OF_8R = {2: "\ufb01", 3: "\ufb02"}
-_LIGATURES_OF_TEX = {
-    first + number: chr(0xFB00 + number) for first in (0x0B, 0x1B) for number in range(5)
-}  # in OT1 and T1
+# In TeX's encodings OT1 and T1.
+_LIGATURES_OF_TEX = {first + number: chr(0xFB00 + number) for first in (0x0B, 0x1B) for number in range(5)}
 _ITALIC_FLAG, _FORCE_BOLD_FLAG = 1 << 6, 1 << 18
 _LEAST_SIZE = 1.5  # points; fonts of bitmaps have less
 _SAMPLED = 9  # letters of a page whose size is looked at

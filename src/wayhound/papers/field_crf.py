@@ -107,9 +107,8 @@ class CrfWeights:
         for field, first, last in label_runs(labels):
             inside = np.flatnonzero(fields == field)
             within = TransitionScores(transitions.log[np.ix_(inside, inside)])
-            entry = (
-                alpha[0, first, inside] - scores[0, first, inside]
-            )  # α without the score of the first word
+            # α, without the score of the first word.
+            entry = alpha[0, first, inside] - scores[0, first, inside]
             staying = forward(scores[:, first:last][:, :, inside], within, entry)
             log_share = float(log_total(staying, beta[0, last - 1, inside])[0]) - total
             segments.append(Segment(field, first, last, min(1.0, float(np.exp(log_share)))))

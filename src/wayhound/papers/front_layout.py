@@ -32,10 +32,8 @@ _UNFINISHED_TITLE = re.compile(
 )
 _MIN_STATED = 8  # letters of a stated title; shorter ones may be words of the page by chance
 _COVER_LINES, _MAX_COVER = 20, 60  # with words; with numbers of drawings
-_SERIES_GAP, _SERIES_PRINT = (
-    3.5,
-    1.5,
-)  # gap below the name of a series by its size; its size by that of the title
+# Gap below the name of a series by its size; its size by that of the title.
+_SERIES_GAP, _SERIES_PRINT = 3.5, 1.5
 _MAX_TITLE_LINES = 8
 _MIN_LETTERS = 3  # of a line of a title; page numbers and marks have fewer
 _BELOW_KICKER = 6  # lines
@@ -63,17 +61,17 @@ _LABEL = re.compile(
     r"(?:authors?|autor(?:en)?)\s+(?=(?-i:[A-Z])[^\W\d_]+\s(?-i:[A-Z]))",
     re.IGNORECASE,
 )
-_ISSUE = re.compile(
-    r"\W*vol(?:ume|\.)?\s*\d[\d ]*[,.]?\s*(?:no\.?|number|issue)\s*\d", re.IGNORECASE
-)  # Volume 12 Number 3 1985
+# Such as: Volume 12 Number 3 1985.
+_ISSUE = re.compile(r"\W*vol(?:ume|\.)?\s*\d[\d ]*[,.]?\s*(?:no\.?|number|issue)\s*\d", re.IGNORECASE)
 _OF_VENUE = re.compile(
     r"\W*(?:proceedings|proc\.|transactions|annals|bulletin|journal)\s+of\s", re.IGNORECASE
 )
+# Notices that are set across a page in very large print.
 _NOTICE = re.compile(
     r"\W*(?:©|\(c\)\s|copyright\b|all rights reserved\b|do not (?:distribute|cite|quote|copy)\b|"
     r"(?:draft|confidential|preprint|uncorrected proof)\W*$)",
     re.IGNORECASE,
-)  # set across a page in very large print
+)
 _BY = re.compile(
     r"\W*(?:(?:written|submitted|presented|vorgelegt|eingereicht|verfasst)\s+)?(?:by|von|par)\W*",
     re.IGNORECASE,
@@ -84,9 +82,8 @@ _MARKS = re.compile(r"[\d*∗†‡§¶‖#⋆]+|\s?\([^)]*\)?")
 _RANK = re.compile(
     r",\s*(?:(?:student|senior|life)\s+)?(?:member|fellow)(?:,\s*[A-Z]{2,5})?(?=,|\s+and\b|$)", re.IGNORECASE
 )
-_MAIL_AND_AFTER = re.compile(
-    r"\s*[(<][^()<>@]{1,60}@[^()<>]{1,60}[)>].*|\s+\S{1,60}@\S{1,60}$"
-)  # A. Lind (lind@example.org) – Institute
+# What follows the name in: A. Lind (lind@example.org) – Institute.
+_MAIL_AND_AFTER = re.compile(r"\s*[(<][^()<>@]{1,60}@[^()<>]{1,60}[)>].*|\s+\S{1,60}@\S{1,60}$")
 _NAME_SEPARATORS = re.compile(r"\s*(?:,|;|·|•|\band\b|\bund\b|\bet\b|&)\s*", re.IGNORECASE)
 _NAME_WORD = rf"(?:(?:[^\W\d_a-z]\.-?)+|[^\W\d_a-z](?:[^\W\d_]|['’-])*\.?|{PARTICLE_PATTERN})"
 _NAME = re.compile(rf"(?:By\s)?{_NAME_WORD}(?:[\s-]+{_NAME_WORD}){{1,4}}")

@@ -62,9 +62,10 @@ _HOW_TO_CITE = re.compile(
     r"(?:\s*:\s*|\s*$)",
     re.IGNORECASE,
 )
+# Such as: Lind et al. (2010). On hops. Journal of Examples, 5(50), 2023.
 _CITES_ITSELF = re.compile(
     rf"[^\W\d_a-z][\w'’-]+(?:,?\s[^\W\d_a-z][^()\d]{{0,120}}|\s(?:et\sal|and|&)[^()\d]{{0,60}})?,?\s\((?P<year>{RECENT_YEAR})\)[.,:]\s"
-)  # Lind et al. (2010). On hops. Journal of Examples, 5(50), 2023
+)
 _NOTHING = re.compile("")
 _TEXT_LINES = 40  # of a front without an abstract: what follows is text
 _ROW = 3.0  # points

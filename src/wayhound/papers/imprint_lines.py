@@ -40,16 +40,19 @@ _ISSUE_CUE = re.compile(
     re.IGNORECASE,
 )
 _ISSUE_OF_YEAR = re.compile(rf"(?<![\d./])(\d{{1,2}})/({RECENT_YEAR})(?![\d/.])")  # Die Komödie 2/2004
+# How journals count that have articles instead of pages: 2 (2019) 100007; 2013, 8:22; (1984) 9:47.
 _ARTICLE_OF_VOLUME = re.compile(
     rf"\b\d{{1,4}}\s?\({RECENT_YEAR}\)[\s,:]+[A-Za-z]?\d{{1,7}}\b|\b{RECENT_YEAR}\s?[,;)]\s*\d{{1,4}}\s?:\s?[A-Za-z]?\d"
-)  # as journals with articles instead of pages count: 2 (2019) 100007; 2013, 8:22; (1984) 9:47
+)
+# What the LaTeX class of a journal prints before an issue is known.
 _NO_ISSUE_YET = re.compile(
     r"\bvol(?:ume|\.)?\s+(?:[VX]{1,5}|\?+)(?=\W|$)|\?/\?\?|\bVOL(?:UME)?\s\(YEAR\)|\bM{3,6}\s+Y{4}\b|\]\s?\(\]{2,4}\)|(?<=\s)0{2,3},\s?\d"
-)  # what the class of a journal prints before an issue is known
+)
+# Such as: Compiled Saturday 7th May, 2022, 11:10.
 _TIME_OF_DAY = re.compile(
     rf"(?:\b{_MONTH}[a-zä]*\.?,?|\d)\s(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?{RECENT_YEAR},?\s(?:at\s)?\d{{1,2}}:\d\d\b",
     re.IGNORECASE,
-)  # Compiled Saturday 7th May, 2022, 11:10
+)
 _DATED_VERSION = re.compile(r"\W*(?:version|stand|draft|rev|release|date|datum)\b", re.IGNORECASE)
 _ISSUE_FIRST = re.compile(
     rf"\W*(?:{_MONTH}[a-zä]*\.?\s+)?(?:{RECENT_YEAR},?\s+)?(?:vol(?:ume|\.)?|band|bd\.|jahrgang|jg\.|tome)\s*\d|"
@@ -74,54 +77,58 @@ _MEETING_NOTE = re.compile(
     r"(?:in\s+)?proc(?:\.|eedings)\s+(?:of\b|\d))",
     re.IGNORECASE,
 )
+# Such as: Examples 35 (2009) 1177–1185; Examples 152: 763–773 (June 1999).
 _VOLUME_AND_PAGES = re.compile(
     rf"[^\W\d_a-z][^.;\d]{{2,80}}\s\d{{1,4}}\s?(?:\({RECENT_YEAR}\),?\s*\d+\s?[–-]\s?\d+|"
     rf":\s?\d+\s?[–-]\s?\d+,?\s*\(\s?(?:\w+,?\s)?{RECENT_YEAR}\))\W*"
-)  # Examples 35 (2009) 1177–1185; Examples 152: 763–773 (June 1999)
+)
+# At the foot of a column: EXAMPLE’06, October 22–25, 2006, Seoul; EXAMPLE 2009, July 23–25, Porto.
 _DATED_MEETING = re.compile(
     rf"\W*(?:{RECENT_YEAR}\s)?(?P<name>[^\W\d_a-z](?:\S*[^\W\d_a-z]\S*|\S*(?:\s[^\W\d_a-z]\S*){{1,4}}?)"
     rf"\s?(?:[’'‘´`]\s?\d\d|(?P<own>{RECENT_YEAR})|(?<=[A-Z])))\s?[,:–-]?\s+"
     rf"(?:\d{{1,2}}\.?\s*[–-]?\s*){{0,2}}(?i:{_MONTH})[a-zä]*\.?\s\d{{1,2}}(?:.{{0,30}}?(?P<year>{RECENT_YEAR})\b|(?(own)|(?!)))"
-)  # at the foot of a column: EXAMPLE’06, October 22–25, 2006, Seoul; EXAMPLE 2009, July 23–25, Porto
+)
 _MEETING_WORDS = r"\b(?:Conference|Symposium|Workshop|Congress|Meeting)\b"
+# Such as: 2007 Examples Technical Conference 143; 15th Symposium on Examples.
 _NAMED_MEETING = re.compile(
     rf"(?:(?P<year>{RECENT_YEAR})|\b\d{{1,3}}(?:st|nd|rd|th))\s[^\W\d_a-z][^\d.;:|©]{{3,120}}?{_MEETING_WORDS}"
     r"(?:\s(?:on|of|for|in)\s[^\d.;:|©()]{3,100})?"
-)  # 2007 Examples Technical Conference 143; 15th Symposium on Examples
+)
+# At the foot of a page: EXAMPLE − Winter ’91 − Dallas.
 _SHORT_MEETING = re.compile(
     r"\W*(?:\d{1,4}\s+)?(?P<name>[A-Z][A-Z&/+-]{2,}(?:\s[−–-])?(?:\s(?:Winter|Summer|Spring|Fall|Autumn))?\s?[’'‘`]\s?\d\d)\b"
-)  # at the foot of a page: EXAMPLE − Winter ’91 − Dallas
+)
+# Such as: 16th Symposium on Modelling, Analysis and Simulation (EXAMPLE 2008).
 _WHOLE_MEETING = re.compile(
     rf"[^.;]{{0,160}}?{_MEETING_WORDS}(?:\s(?:on|of|for|in)\s[^.;()]{{3,140}})?(?:\s?\([^()]{{2,40}}\))?"
-)  # 16th Symposium on Modelling, Analysis and Simulation (EXAMPLE 2008)
+)
 _IN_PROCEEDINGS = re.compile(r".{0,120}in\s+(?=Proc(?:\.|eedings\b))")  # A. Lind, B. Wood in Proc. EXAMPLES
-_ONLY_PEOPLE = re.compile(
-    r"(?:[^\W\d_a-z][\w'’-]+,?\s(?:[^\W\d_a-z]\.?[\s-]?){1,3}(?:,\s|\sand\s|;\s|$))+"
-)  # Lind, M. J.
+# Such as: Lind, M. J.
+_ONLY_PEOPLE = re.compile(r"(?:[^\W\d_a-z][\w'’-]+,?\s(?:[^\W\d_a-z]\.?[\s-]?){1,3}(?:,\s|\sand\s|;\s|$))+")
 _SUBMITTED = re.compile(
     rf"\W*(?:(?i:preprint\s+submitted\s+to)\s+([^\W\d_a-z]\D{{3,100}}?)(?=\s*$|\s+(?:\d{{1,2}}\s+)?(?i:{_MONTH}))|"
     r"([^\W\d_a-z]\D{3,80}?)\s+(?i:manuscript\s+no\b))"
 )
-_PUBLISHERS = frozenset(
-    {"Elsevier", "Elsevier Science", "Springer", "Wiley"}
-)  # said where no journal was named
+# A manuscript names them where its author named no journal.
+_PUBLISHERS = frozenset({"Elsevier", "Elsevier Science", "Springer", "Wiley"})
 _MAX_DATE, _MAX_NOTE = 30, 160  # characters
 _CITED_IN_TEXT = re.compile(r"[\s,.]*[)\]]")
 _DATE_AFTER_VENUE = re.compile(
     rf"[\s,|]+(?:\d{{1,2}}\.?\s*)?{_MONTH}[a-zä]*\.?(?:\s*\d{{1,2}},?)?$",
     re.IGNORECASE,
 )
-_PAGE_BEFORE_VENUE = re.compile(
-    r"^\d{1,4}\s+(?=[^\W\d_a-z])(?:[^/]{3,80}\s/\s(?=[^\W\d_a-z]))?"
-)  # 2 A. Lind / Journal
+# A running head such as: 2 A. Lind / Journal.
+_PAGE_BEFORE_VENUE = re.compile(r"^\d{1,4}\s+(?=[^\W\d_a-z])(?:[^/]{3,80}\s/\s(?=[^\W\d_a-z]))?")
+# Such as: Lind et al. BMC Examples; Lind (ed.): Proceedings.
 _PEOPLE_BEFORE_VENUE = re.compile(
     r"^.{3,120}?(?i:\((?:eds?|hrsg|hg)\.?\)[.:,]?|\b(?:eds?|hrsg|hg)\.[:,]?|\bet\sal\b\.?[:,]?)\s+(?=[^\W\d_a-z])"
-)  # Lind et al. BMC Examples; Lind (ed.): Proceedings
+)
 _UNCLOSED = re.compile(r"\s(?:\([^()]*|[0©Cc])$")  # a bracket that a year would close, a sign of copyright
 _AFTER_MEETING = re.compile(rf"(?<=[a-z]):\s[^:]*\b{_MONTH}[a-zä]*\b.*$", re.IGNORECASE)  # place and days
+# Such as: EXAMPLES ORIGINAL PAPER.
 _KIND_AFTER_VENUE = re.compile(
     r"\s(?:(?:ORIGINAL|RESEARCH|REVIEW|APPLICATIONS?|DISCOVERY|SHORT)\s)?(?:PAPER|ARTICLE|NOTE|COMMUNICATION|LETTER)$"
-)  # EXAMPLES ORIGINAL PAPER
+)
 _WORDS_IN_CAPITALS = 3  # of a name that is set in capitals; shorter ones may be acronyms
 _SMALL_WORDS = frozenset("OF AND THE FOR IN ON TO A DE LA DER DES FÜR UND ET".split())
 _ACRONYMS = frozenset("IEEE ACM SIAM AMS BMC PLOS IFIP IEICE AIP APS AIAA SPIE USA UK EU II III IV".split())
@@ -135,9 +142,10 @@ _SERIAL = re.compile(
     r"archiv|jahrbuch|studies|research|studien|forschung|science|history)\b|\bj\.",
     re.IGNORECASE,
 )
+# A lone c counts: some fonts draw the sign as a letter in a circle.
 _COPYRIGHT = re.compile(
     rf"(?:©|\(c\)|\bcopyright\b|^\W*c(?=\s?{RECENT_YEAR}|\s))\D{{0,40}}({RECENT_YEAR})\b", re.IGNORECASE
-)  # some fonts draw the sign as a letter in a circle
+)
 _DATED = re.compile(
     rf"\b(?:published|online|erschienen|accepted|angenommen|revised|received|version|draft|printed)\b.{{0,40}}?\b({RECENT_YEAR})\b",
     re.IGNORECASE,
@@ -152,25 +160,26 @@ _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _NUMERIC_DATE = (
     rf"(?:({RECENT_YEAR})[-/.]{_DAY}[-/.]{_DAY}|{_DAY}[-/.]\s?{_DAY}[-/.]\s?({RECENT_YEAR}))(?!\d)"
 )
+# Such as: Released 2021/02/24; v1.9, 2012/07/27; at the foot of page 1: 1 2012/7/27.
 _DATE_FIRST = re.compile(
     rf"^\W*(?:\d{{1,3}}\s+)?(?:v(?:er(?:sion)?)?\.?\s*[\d.]+\w?,?\s+)?(?:[^\W\d_]+:?\s+){{0,2}}{_NUMERIC_DATE}"
-)  # Released 2021/02/24; v1.9, 2012/07/27; at the foot of page 1: 1 2012/7/27
-_SEMESTER = re.compile(
-    rf"\b(?:SS|WS|SoSe|WiSe|(?:Sommer|Winter)semester)\s+({RECENT_YEAR})"
-)  # of German universities
+)
+# The semesters of German universities.
+_SEMESTER = re.compile(rf"\b(?:SS|WS|SoSe|WiSe|(?:Sommer|Winter)semester)\s+({RECENT_YEAR})")
+# Such as: A. Lind et al. (Eds.): EXAMPLES 2023, SCI 1143, pp. 147–158, 2024.
 _EDITED = re.compile(
     rf"\W*[^\W\d_a-z].{{2,120}}?\((?i:eds?|hrsg|hg)\.?\)\s?[:,.]\s(?P<name>[^\W_a-z][^,;]{{2,120}}?)"
     rf"(?:,\s(?P<series>[A-Z][\w\s/&-]{{1,40}}?)\s(?P<volume>\d{{1,5}}))?,\s(?:pp?|S)\.\s?"
     rf"(?P<first>\d{{1,4}})\s?[-–]\s?(?P<last>\d{{1,4}})(?:,\s(?P<year>{RECENT_YEAR}))?"
-)  # A. Lind et al. (Eds.): EXAMPLES 2023, SCI 1143, pp. 147–158, 2024
-_LABELLED = re.compile(
-    r"\W*(?i:journal|zeitschrift|revista|revue)\s?:\s+(?P<name>[^\W\d_a-z][^:@]{2,120})"
-)  # on the cover that a journal puts before a manuscript
+)
+# A line of the cover that a journal puts before a manuscript.
+_LABELLED = re.compile(r"\W*(?i:journal|zeitschrift|revista|revue)\s?:\s+(?P<name>[^\W\d_a-z][^:@]{2,120})")
+# How a note at the foot of the first page begins.
 _DATE_NOTE = re.compile(
     r"^\W*(?:date|datum|fecha|copyright|©|c(?=\s?(?:19|20)\d\d\b)|(?:manuscript\s+)?received|accepted|eingegangen|published(?:\s+online)?|"
     r"(?:last\s+)?(?:revised|updated|modified)|released?|stand|this\s+(?:version|draft))(?:\b|(?<=©))(?!\s+(?:in|by|as)\b)",
     re.IGNORECASE,
-)  # how a note at the foot of the first page begins
+)
 _PRICED = re.compile(rf"\$\s?\d+\.\d\d.{{0,12}}?\b({RECENT_YEAR})\b")  # 0-1234-5678-9/08/$25.00 ©2008 Society
 _DATE_OF_DOCUMENT = re.compile(rf"\bdate(?: of this document)?:\s*({RECENT_YEAR})[./-]\d", re.IGNORECASE)
 _EDGES = " \t,.;:–—-|•·(["
@@ -182,13 +191,14 @@ _PUBLISHED_IN = (
     r"\b(?:(?:re)?published|appear(?:ed|s|ing)?|accepted(?:\s+for\s+publication)?|forthcoming|in\s+press|printed)"
     r"(?:\s+online|\s+as\s[^.;:]{1,60}?|\s+in\s(?:\w+\s){0,3}(?:form|version))?\s+(?:in|by)\s+(?:the\s+)?"
 )
+# A sentence that says of this very paper where it appeared.
 _ANNOUNCED = re.compile(
     rf"(?:\b(?:this|present|our|an?|the)\s(?:[\w(),'’-]+\s){{0,8}}?{_WORK}|[∗*†‡]\s?{_WORK})(?:\s[\w-]+){{0,4}}?\s"
     rf"(?P<name>{_PUBLISHED_IN})|"
     rf"\b(?:(?:version|preprint|postprint|reprint|translation|update)\s+of|based\s+on)\s[^;:]{{1,160}}?"
     rf"(?P<other>{_PUBLISHED_IN})",
     re.IGNORECASE,
-)  # a sentence that says of this very paper where it appeared
+)
 _VENUE_NAME = re.compile(
     r"[^\W\d_a-z][\w&’'-]*(?:\s(?:(?:of|and|for|in|on|the|to|de|der|des|für|und)\s)*(?:&\s)?[^\W\d_a-z][\w&’'-]*){0,9}"
 )
@@ -201,9 +211,10 @@ _NOTE_BEGINS = re.compile(
     r"\s*(?:in|at|from)\b[:\s]\s*(?:the\s+)?",
     re.IGNORECASE,
 )
+# Such as: Proceedings of the 1992 Examples.
 _NOTED_NAME = re.compile(
     rf"(?:Proc(?:eedings|\.)\s(?:of\s)?(?:the\s)?)?(?:(?:{RECENT_YEAR}|\d{{1,3}}(?:st|nd|rd|th))\s)?{_VENUE_NAME.pattern}"
-)  # Proceedings of the 1992 Examples
+)
 _AFTER_NAME = 80  # characters after the name of a venue that may have its year and volume
 
 

@@ -44,9 +44,10 @@ _ADDRESS = re.compile(r"(?:https?|ftp)://|\bwww\.|\bURL\b", re.IGNORECASE)
 _QUOTES = "\"“”'`‘’"
 _DOUBLE_QUOTE = re.compile(r"[\"“”]")
 _IN = re.compile(r"^(?:(?:in|also in|appears in)\b:?(?:\s+|$))+", re.IGNORECASE)
+# The beginning of the next field, as in `Walking on ice (pp.`
 _OPENED = re.compile(
     r"\s*[(\[]\s*(?:pp?|pages?|vols?|nos?|in|tech)?\.?(?:\s+[IVX]+)?$|,\s+in$", re.IGNORECASE
-)  # the beginning of the next field: `Walking on ice (pp.`
+)
 _INITIAL_DOT = re.compile(r"\b\w\.$")
 _INITIALS_DOT = re.compile(r"\b\w\.\w\.$")
 _SHORT_DOT = re.compile(r"\b[A-Z][a-z]{0,4}\.$")

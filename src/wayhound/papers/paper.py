@@ -47,20 +47,16 @@ _PAPER_WEIGHTS = {
 }  # fmt: skip
 _PAPER_WORDS = 200  # fewer make a paper less likely in proportion
 _CERTAINTIES = ((0.9, "certainly"), (0.7, "probably"), (0.4, "perhaps"), (0.0, "hardly"))
-_TITLE_BIAS, _TITLE_MODEL, _TITLE_LAYOUT = (
-    -0.24,
-    0.37,
-    0.99,
-)  # of the confidence of a title, fitted on 285 PDFs
+# Weights of the confidence of a title, fitted on 285 PDFs.
+_TITLE_BIAS, _TITLE_MODEL, _TITLE_LAYOUT = -0.24, 0.37, 0.99
 _CONTENTS_LINE = re.compile(r"\. \. \.|\.{5}")
 _WORD = re.compile(r"\S+")
 _KEYWORD_HEADING = re.compile(
     r"^(?:key\s?-?\s?words?(?: and phrases)?|index terms|mots[- ]cl[ée]s|schlagw[öo]rter)\s*[:.—–-]*\s*",
     re.IGNORECASE,
 )
-_FOOTNOTE = re.compile(
-    r"\s*(?:(?<!A)[*∗⋆]|[†‡§¶])+\s*$"
-)  # after a title; but the star of IDA∗ belongs to the name
+# The marks of footnotes after a title; but the star of IDA∗ belongs to the name.
+_FOOTNOTE = re.compile(r"\s*(?:(?<!A)[*∗⋆]|[†‡§¶])+\s*$")
 _INITIAL = re.compile(r"(?:[^\W\d_a-z]\.-?)+")
 _NOTE_NUMBER = re.compile(r"(?<=[^\W\d_]{3})[1-9]$")
 _SENT_BY = re.compile(r"\W*\b(?:communicated|edited|reviewed|submitted)\s+by\b.*", re.IGNORECASE)
@@ -68,36 +64,24 @@ _NOTE_SIGNS, _LETTERED_NAMES = " *∗†‡§¶", 3  # fewer names may end in a 
 _LETTERED_LINE, _FRONT_LINES = re.compile(r"a\s?(?:[^\W\d_a-z]|http)"), 40  # aUniversity of Examples
 _BETWEEN_NAMES = re.compile(r"[,;&]|\band\b")
 _NOTE_LETTER = re.compile(r"(?<=[^\W\d_])[a-k]\)(?:,\s?[a-k]\))*")
-_MARK = re.compile(
-    r"^\s*(?:[*∗⋆†‡§¶]+|&(?=\s)|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*"
-)  # refers to the names above
-_GLUED_NUMBER = re.compile(
-    r"(?:^|(?<=\s))(?!3Com\b)(\d{1,2})(?=[^\W\d_a-z][^\W\d_A-Z])"
-)  # set above the line: 1University of Examples
+# The mark of an affiliation, which refers to the names above.
+_MARK = re.compile(r"^\s*(?:[*∗⋆†‡§¶]+|&(?=\s)|\(\d{1,2}\)(?=\s)|\d(?=\s+[^\W\d_a-z]))\s*")
+# A number that was set above the line, as in 1University of Examples.
+_GLUED_NUMBER = re.compile(r"(?:^|(?<=\s))(?!3Com\b)(\d{1,2})(?=[^\W\d_a-z][^\W\d_A-Z])")
 _BETWEEN_KEYWORDS = re.compile(r"\s*[;,•·]\s*|\s[–—-]\s")
+# Institutes, degrees and lines on how to cite, which stand near authors.
 _NO_PERSON = re.compile(
     r"universi|institut|hochschule|fakult|facult[yé]|\bdepart|\bd[ée]partement|laborator|\bcollege\b|\bcent(?:er|re)\b|"
     r"\bschool\b|\bgmbh\b|\binc\b|\bltd\b|\bteam\b|\bsoftware\b|\bcorporation\b|\bfoundation\b|\bgroup\b|\bresearch\b|\blabs?\b|"
     r"abteilung|lehrstuhl|fachbereich|fachgebiet|arbeitsgruppe|forschungs|wissenschaft|gesellschaft|stiftung|technologie|"
     r"\b(?:supervis|advis)ors?\b|betreuer|gutachter|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
     re.IGNORECASE,
-)  # institutes, degrees and lines on how to cite, which stand near authors
+)
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
+# Fields that are kept of a document that is no paper.
 _OF_DOCUMENTS = frozenset(
-    {
-        "author",
-        "year",
-        "doi",
-        "abstract",
-        "keyword",
-        "journal",
-        "booktitle",
-        "volume",
-        "number",
-        "pages",
-        "publisher",
-    }
-)  # fields that are kept of a document that is no paper
+    "author year doi abstract keyword journal booktitle volume number pages publisher".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,10 +463,11 @@ def _file_fields(document: Document) -> Fields:
 def _document_fields(document: Document, reason: str, fields: Fields) -> Fields:
     first = next((line.text for line in document.lines if line.text.strip()), "")
     title = (read_front_by_layout(document).title or first)[:_MAX_TITLE]
+    # The model may know a further line of the title.
     named = next(
         (value for value in fields.get("title", ()) if _begins_with(words(value.text), words(title))),
         Value(title, _DOUBTED_CONFIDENCE),
-    )  # the model may know a further line of the title
+    )
     values = (named, Value(reason), Value(_excerpt(document)))
     return {
         name: (value,) for name, value in zip(("title", "reason", "text"), values, strict=True) if value.text

@@ -47,9 +47,10 @@ _LABEL = re.compile(r"\[[^\[\]\s][^\[\]]{0,30}\]|\(?\d{1,3}[.)]\s|•\s")
 _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)|table|algorithm)\s*\d+\s*[:.]\s|\([a-h]\)(?:\s.{,40})?$", re.IGNORECASE
 )
+# Such as [1] Author, 1. Author, or, with the number set above the line, 1A. Author.
 _NUMBERED_ENTRY = re.compile(
     r"\s*(?:(?:\[(\d{1,3})\]|(\d{1,3})[.)])\s+\S|(\d{1,3})(?=[^\W\d_a-z](?:\.\s?[^\W\d_]|[^\W\d_]+,)))"
-)  # [1] Author, 1. Author, or the number set above the line: 1A. Author
+)
 
 Verdict = Literal["paper", "no_front", "no_references", "neither"]
 

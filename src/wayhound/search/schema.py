@@ -370,8 +370,6 @@ def _shown_text(document: IndexDocument) -> str:
     """Return the text of a document, or the values of its fields if it has none."""
     values = (value for texts in document.fields.values() for value in texts)
     *before, last = document.text or ("",)
-    parts = [
-        *(text.rstrip(" …") for text in before),
-        last,
-    ]  # a passage that was cut ends with the sign already
+    # A passage that was cut ends with the sign already.
+    parts = [*(text.rstrip(" …") for text in before), last]
     return " … ".join(parts) or " · ".join(values)
