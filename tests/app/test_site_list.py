@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wayhound.app.site_list import SiteList, is_address, read_sites, read_table
+from wayhound.app.site_list import SiteList, is_address, read_sites, read_table, start_pages
 from wayhound.errors import UsageError
 
 
@@ -31,9 +31,21 @@ def test_hosts_that_belong_to_the_site_may_follow_its_start() -> None:
 @pytest.mark.parametrize(
     "line", ["not a url at all", "http://exa mple/", "ftp://a.example/", "Acme Ltd", "http://"]
 )
-def test_a_line_that_is_no_address_is_refused_by_its_number(line: str) -> None:
-    with pytest.raises(UsageError, match="list, line 2"):
-        sites(f"a.example\n{line}\n")
+def test_a_line_that_is_no_address_is_skipped_and_named(line: str, tmp_path: Path) -> None:
+    text = f"a.example\n{line}\nb.example\n"
+    listed = SiteList()
+    listed.add_text(text, "list")
+    assert list(listed.sites) == ["http://a.example/", "http://b.example/"]
+    assert listed.skipped == ["list, line 2"]
+    (tmp_path / "list.txt").write_text(text)
+    starts = [start for _, start in read_table(tmp_path / "list.txt").rows]
+    assert starts == ["http://a.example/", "", "http://b.example/"]
+
+
+def test_a_line_of_a_form_for_a_few_addresses_has_to_be_one() -> None:
+    assert start_pages("a.example\nb.example") == ["http://a.example/", "http://b.example/"]
+    with pytest.raises(UsageError, match=r"'mailto:x' is not a web address .*the list, line 2"):
+        start_pages("a.example\nmailto:x")
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -102,7 +114,7 @@ def test_lines_within_a_cell_stay_in_it(tmp_path: Path) -> None:
     assert sites.skipped == [f"{table}, line 4"]
 
 
-@pytest.mark.parametrize("text", ["", "# later\n", "name,town\nAcme,Larkin\n"])
+@pytest.mark.parametrize("text", ["", "# later\n", "Acme Ltd\n", "name,town\nAcme,Larkin\n"])
 def test_a_file_without_any_address_is_named(text: str, tmp_path: Path) -> None:
     (tmp_path / "firms.csv").write_text(text)
     with pytest.raises(UsageError, match=r"There is no web address in .*firms\.csv\."):

@@ -232,7 +232,7 @@ def test_a_table_of_companies_is_read_as_the_spreadsheet_saved_it(
     Path("firms.csv").write_bytes(f"Name;Website\r\nMüller;{host}\r\nBit;\r\n".encode("cp1252"))
     assert run(["forage", "firms.csv", "-w", "mine", *LOOPBACK]) == 0
     told = capsys.readouterr().err
-    assert "Skipped 1 row without a web address: line 3 of firms.csv." in told
+    assert "Skipped 1 line without a usable web address: line 3 of firms.csv." in told
     assert "3 pages" in told
 
 

@@ -92,10 +92,10 @@ def test_a_pasted_table_is_foraged_by_words_and_comes_back_as_one(newcomer: Visi
 def test_a_form_that_cannot_be_taken_comes_back_as_it_was_filled_in(newcomer: Visitor) -> None:
     order: dict[str, Any] = {"model": "", "words": "contact", "budget": "10", "delay": "0"}
     page = html.unescape(
-        newcomer.send("/runs", "/runs", status=400, sites="a.example\nnot an address", **order)
+        newcomer.send("/runs", "/runs", status=400, sites="Acme Ltd\nnot an address", **order)
     )
-    assert "'not' is not a web address that can be fetched (the list, line 2)." in page
-    assert "a.example\nnot an address</textarea>" in page
+    assert "Skipped 2 lines without a usable web address: lines 1, 2 of the list." in page
+    assert "Acme Ltd\nnot an address</textarea>" in page
     assert 'value="contact"' in page
 
 

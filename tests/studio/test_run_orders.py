@@ -116,7 +116,7 @@ def test_lines_without_an_address_are_told_and_hosts_that_belong_to_a_site_are_k
     host = str(server).removeprefix("http://")
     table = f"Name;Website\nAcme;{host}\nNo site;\nNone either;unknown\n"
     page = visitor.send("/runs", "/runs", **order(server, sites=table))
-    assert "Skipped 2 rows without a web address: lines 3, 4 of the list." in page
+    assert "Skipped 2 lines without a usable web address: lines 3, 4 of the list." in page
     visitor.wait_for_job("/runs/1")
     visitor.send("/runs", "/runs", **order(server, sites=f"{server}/ papers.example", words="kept"))
     visitor.wait_for_job("/runs/2")

@@ -59,7 +59,8 @@ def open_workspace(folder: AnyPath, *, create: bool = False) -> Workspace:
 def read_sites(*sources: str) -> list[Site]:
     """Return sites from addresses and from files of addresses: one a line, or a CSV table with a column of them.
 
-    Raises UsageError if a source cannot be read or has no address.
+    Lines and rows without an address are left out. Raises UsageError if a source cannot be read, or there is no address
+    at all.
     """
     return list(read_site_list(sources).sites.values())
 

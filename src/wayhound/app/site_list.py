@@ -45,7 +45,7 @@ _BARE = re.compile(
 
 @dataclass
 class SiteList:
-    """Sites in their order, each start page once; `skipped` names the rows of tables without an address."""
+    """Sites in their order, each start page once; `skipped` names lines and rows without an address: `FILE, line 3`."""
 
     sites: dict[str, Site] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class SiteList:
     def add_text(self, text: str, where: str, *, is_table: bool = False) -> None:
         """Add the sites of a text: a start page a line with `#` comments, or the rows of a table.
 
-        `where` names the text in messages. Raises UsageError for a line that is not an address.
+        Lines and rows without an address are skipped. `where` names the text in messages.
         """
         lines = _lines(text)
         separator = _separator(lines, is_table=is_table)
@@ -64,7 +64,10 @@ class SiteList:
             self._add_table(text, separator, where)
             return
         for number, line in lines:
-            self.add(parse_site(_content(line), f"{where}, line {number}"))
+            if site := _site_of_line(line):
+                self.add(site)
+            else:
+                self.skipped.append(f"{where}, line {number}")
 
     def _add_table(self, text: str, separator: str, where: str) -> None:
         column: int | None = None
@@ -119,8 +122,8 @@ def read_table(path: Path) -> SiteTable:
     lines = _lines(text)
     separator = _separator(lines, is_table=path.suffix.lower() in TABLES)
     if not separator:
-        addresses = [_content(line) for _, line in lines]
-        return SiteTable(("url",), tuple(((line,), parse_site(line, str(path)).start) for line in addresses))
+        sites = [(_content(line), _site_of_line(line)) for _, line in lines]
+        return SiteTable(("url",), tuple(((cell,), site.start if site else "") for cell, site in sites))
     cells = [row for _, row in _rows(text, separator)]
     first = cells[0] if cells else []
     has_headings = not any(map(is_address, first))
@@ -142,10 +145,9 @@ def read_table(path: Path) -> SiteTable:
 
 
 def start_pages(text: str, where: str = "the list") -> list[str]:
-    """Return the start pages of what was typed or pasted into a form."""
-    sites = SiteList()
-    sites.add_text(text, where)
-    return list(sites.sites)
+    """Return the few start pages that were typed into a form, one a line. Raises UsageError for a line that is none."""
+    starts = (parse_site(_content(line), f"{where}, line {number}").start for number, line in _lines(text))
+    return list(dict.fromkeys(starts))
 
 
 def is_address(text: str) -> bool:
@@ -214,6 +216,14 @@ def _decode(content: bytes, path: Path) -> str:
 def _content(line: str) -> str:
     """Return the line without its comment."""
     return line.partition("#")[0].strip()
+
+
+def _site_of_line(line: str) -> Site | None:
+    """Return the site of a line of a list, or None if it has no address, or more than an address and hosts."""
+    try:
+        return parse_site(_content(line))
+    except UsageError:
+        return None
 
 
 def _lines(text: str) -> list[tuple[int, str]]:

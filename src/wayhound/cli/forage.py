@@ -47,7 +47,7 @@ def _places(workspace: Workspace, cluster: str, workers_per_node: int | None) ->
 
 
 def requested_sites(arguments: Iterable[str]) -> list[Site]:
-    """Return the sites that the arguments name; rows without an address are reported on stderr."""
+    """Return the sites that the arguments name; lines without an address are reported on stderr."""
     listed = read_sites(arguments)
     if skipped := format_skipped(listed.skipped):
         err.print(skipped, markup=False)

@@ -40,7 +40,8 @@ WORDS: Mapping[str, str] = {
     "is the current folder ([workspace.md](workspace.md))",
     "sites": "SITES are web addresses (`acme.example` is enough), or files of them: one start page a line, or a table "
     "saved from a spreadsheet as CSV, of which the column headed `website`, `url` or the like is read. After a start "
-    "page, a line may name more hosts that belong to the site; `#` begins a comment",
+    "page, a line may name more hosts that belong to the site; `#` begins a comment. "
+    "Lines and rows without an address are skipped, and named in a message",
     "goal": "a page or file that you look for; its label in files is `Goal`",
     "reject": "to say that a page is not a goal: *Reject* in the bar of the browser (Alt+Shift+X), in Review (x) and "
     "beside results; the label in files is `Fail`. `submissions reject` declines what a visitor sent in",

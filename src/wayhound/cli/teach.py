@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from wayhound.app.site_list import read_sites
 from wayhound.app.teach.teaching import Taught, open_session, split_keywords, teach
 from wayhound.cli.console import command_for, err, next_steps
+from wayhound.cli.forage import requested_sites
 from wayhound.cli.language import Command, workspace_option
 from wayhound.cli.studio import teach_in_a_page
 from wayhound.errors import UsageError
@@ -48,7 +48,7 @@ def teach_command(
     """
     with Workspace.open(folder) as workspace:
         find_browser(browser)
-        starts = tuple(read_sites(sites).sites) if sites else ()
+        starts = tuple(site.start for site in requested_sites(sites)) if sites else ()
         record = open_session(workspace, starts, "free" if free else "trails", taught_by)
         if keywords and record.way != "free":
             raise UsageError("Keywords are for free browsing: add --free.")

@@ -160,7 +160,7 @@ def _sites(form: StudioForm) -> SiteList:
     for text in (form.text("sites"), "\n".join(form.texts("site"))):
         listed.add_text(text, "the list")
     if not listed.sites:
-        raise BadRequest("Enter at least one start page.")
+        raise BadRequest(f"Enter at least one start page. {format_skipped(listed.skipped)}".rstrip())
     if len(listed.sites) > MOST_SITES:
         raise BadRequest(f"More than {MOST_SITES:,} start pages: use `wayhound forage` with a file.")
     return listed

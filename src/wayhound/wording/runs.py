@@ -228,7 +228,7 @@ def format_change(change: GoalChange) -> str:
 
 
 def format_skipped(rows: Sequence[str], most: int = 5) -> str:
-    """Return which rows of lists of sites were skipped, each named as `FILE, line 3`; empty if none was."""
+    """Return which lines of lists of sites were skipped, each named as `FILE, line 3`; empty if none was."""
     if not rows:
         return ""
     lines: dict[str, list[str]] = {}
@@ -239,7 +239,7 @@ def format_skipped(rows: Sequence[str], most: int = 5) -> str:
         f"line{'s' * (len(numbers) > 1)} {', '.join(numbers)} of {name}" for name, numbers in lines.items()
     )
     more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
-    return f"Skipped {count(len(rows), 'row')} without a web address: {where}{more}."
+    return f"Skipped {count(len(rows), 'line')} without a usable web address: {where}{more}."
 
 
 def format_path(goal: FoundGoal) -> list[str]:
