@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,30 @@ def test_papers_of_other_fields_fit_nowhere_in_a_small_collection() -> None:
     loaded = TopicModel.from_arrays(*training.model.to_arrays())
     assert [loaded.place(document).topic for document in collection[:3]] == [()] * 3
     assert shipped_field(loaded.field_name) is loaded.field_words
+
+
+def test_a_paper_of_the_field_is_not_lost_because_its_branch_is_in_doubt() -> None:
+    """Strays around it change nothing, and it is placed alike when it comes later."""
+    torn = TopicDocument.from_text(
+        "torn",
+        "Learning to compress routing tables",
+        "We learn classifiers that choose an algorithm for data compression in network routing, store the tables in "
+        "a database, and prove the complexity of the user interface.",
+    )
+    strays = [
+        TopicDocument.from_text(f"s{number}", "Thermal transport in frustrated magnets", text)
+        for number, text in enumerate(
+            ("Spin liquids and routing of heat.", "Phase transitions of thin films.") * 8
+        )
+    ]
+    tree = parse_tree(shipped_trees()["computer-science"])
+    for n_strays in (0, 2, 16):
+        training = train(
+            tree, [torn, replace(torn, id="again"), *strays[:n_strays]], np.random.default_rng(0)
+        )
+        mine, *others = training.placements[:1] + training.placements[2:]
+        assert mine.outside < 0.5
+        assert mine.confidence < 0.5
+        assert len(mine.topic) == 1
+        assert training.model.place(torn).topic == mine.topic
+        assert all(placed.topic == () for placed in others)

@@ -267,6 +267,17 @@ def test_what_lies_outside_takes_its_share() -> None:
     assert some_animal.topic == ("Animals",)
 
 
+def test_doubt_about_the_branch_is_not_doubt_about_the_tree() -> None:
+    placer, torn = Placer(TREE, PlacementThresholds()), np.array([0.3, 0.25, 0.25, 0.2])
+    branch = placer.place("d", torn, np.array([0.4, 0.0, 0.0]), belongs=True)
+    assert branch.topic == ("Animals",)
+    assert branch.confidence == pytest.approx(0.33)
+    assert placer.place("d", torn, np.array([0.4, 0.0, 0.0])).topic == ()
+    stranger = placer.place("d", torn, np.array([0.6, 0.0, 0.0]), belongs=True)
+    assert stranger.topic == ()
+    assert stranger.confidence == pytest.approx(0.6)
+
+
 def few_documents() -> list[TopicDocument]:
     """Return documents too few to learn from, which share all words but their keywords."""
     texts = ["cat", "dog dog", "tree", "herb", "cat cat cat cat dog"]
@@ -281,6 +292,19 @@ def test_in_a_small_collection_the_keywords_decide() -> None:
     assert training.model.keyword_weight > 0.9
     topics = [placed.topic[-1:] for placed in training.placements]
     assert topics == [("Cats",), ("Dogs",), ("Trees",), ("Herbs",), ("Cats",)]
+
+
+def test_keywords_of_several_branches_leave_a_document_in_one_of_them() -> None:
+    """In a tree whose field has no words, a document without any keyword may still be a stranger."""
+    tree = parse_tree("Cats: cat\nDogs: dog\nTrees: tree\nHerbs: herb\n")
+    torn = TopicDocument.from_text("torn", "cat dog tree herb on the sofa")
+    blank = TopicDocument.from_text("blank", "fur on the sofa, a leaf and some scent")
+    training = trained(tree, [*few_documents(), torn, blank])
+    placed = {each.document: each for each in training.placements}
+    assert placed["torn"].topic
+    assert placed["torn"].confidence < 0.5
+    assert placed["blank"].topic == ()
+    assert [training.model.place(each).topic for each in (torn, blank)] == [placed["torn"].topic, ()]
 
 
 def test_in_a_large_collection_what_was_learned_decides() -> None:

@@ -27,9 +27,10 @@ NOWHERE = "(nowhere)"
 class TopicPlacement:
     """One document's place in the tree.
 
-    `topic` is an interior topic where none of its children is likely enough, and empty where the document
-    fits nowhere. `leaf` is the best leaf in any case. `words` are those that favour it, strongest first. `best` are
-    the likeliest leaves with their probabilities where no leaf is more likely than not.
+    `topic` is an interior topic where none of its children is likely enough. At the top of the tree it may be a branch
+    that is the likeliest, though not likely. It is empty where the document fits nowhere. `leaf` is the best leaf in
+    any case. `words` are those that favour it, strongest first. `best` are the likeliest leaves with their
+    probabilities where no leaf is more likely than not.
     """
 
     document: str
@@ -57,8 +58,9 @@ def placed_nowhere(document: str) -> TopicPlacement:
 class PlacementThresholds:
     """Probabilities needed to place a document.
 
-    It descends the tree while the next topic reaches `descend`. A second leaf is named if it reaches `second`. If no
-    leaf reaches `descend`, the best `n_best` are named, of those that reach `least`.
+    It descends the tree while the next topic reaches `descend`, and fits nowhere if that reaches it. A second leaf is
+    named if it reaches `second`. If no leaf reaches `descend`, the best `n_best` are named, of those that reach
+    `least`.
     """
 
     descend: float = 0.5
@@ -80,11 +82,17 @@ class Placer:
         self._leaves_below = _membership(self._nodes, tree.leaves)
         self._interior_below = _membership(self._nodes, tree.interior)
 
-    def place(self, document: str, leaves: Floats, outside: Floats) -> TopicPlacement:
-        """Place a document. `leaves` (C,) sum to 1; `outside` (I,) are the extra leaves, the root's first."""
+    def place(
+        self, document: str, leaves: Floats, outside: Floats, *, belongs: bool = False
+    ) -> TopicPlacement:
+        """Place a document. `leaves` (C,) sum to 1; `outside` (I,) are the extra leaves, the root's first.
+
+        `belongs` says that more than the learned words speaks for the tree, so that the document is in doubt only
+        about where it belongs: it is put in the likeliest branch, unless it is more likely than not outside.
+        """
         leaves = leaves * (1.0 - outside.sum())
         masses = self._leaves_below @ leaves + self._interior_below @ outside
-        topic, confidence = self._descend(masses, float(outside[0]))
+        topic, confidence = self._descend(masses, float(outside[0]), belongs=belongs)
         ranked = [
             (self._tree.leaves[number].path, float(leaves[number]))
             for number in np.argsort(-leaves, kind="stable")[
@@ -105,12 +113,14 @@ class Placer:
             return ()
         return tuple((path, round(share, 4)) for path, share in ranked if share >= self._thresholds.least)
 
-    def _descend(self, masses: Floats, nowhere: float) -> tuple[tuple[str, ...], float]:
+    def _descend(self, masses: Floats, nowhere: float, *, belongs: bool) -> tuple[tuple[str, ...], float]:
         path: tuple[str, ...] = ()
-        confidence = max(nowhere, 1.0 - float(masses[self._children[()]].max()))
+        is_outside = nowhere >= self._thresholds.descend
+        confidence = nowhere if is_outside else 1.0 - float(masses[self._children[()]].max())
         while children := self._children.get(path):
             best = max(children, key=lambda number: masses[number])
-            if masses[best] < self._thresholds.descend:
+            may_be_unsure = belongs and not path and not is_outside
+            if masses[best] < self._thresholds.descend and not may_be_unsure:
                 break
             path, confidence = self._nodes[best].path, float(masses[best])
         return path, confidence
@@ -121,6 +131,14 @@ def _membership(nodes: tuple[Topic, ...], ends: tuple[Topic, ...]) -> Floats:
     return np.array(
         [[end.path[: len(node.path)] == node.path for end in ends] for node in nodes], dtype=float
     )
+
+
+def speaks_for_tree(words: FieldWords | None, matched: Sequence[int]) -> bool:
+    """Return True where being unsure of the branch is no sign of being outside.
+
+    Words of the field tell what is outside better; in a tree without them, a keyword is a sign of belonging.
+    """
+    return words is not None or bool(matched)
 
 
 KIND = "topics"
@@ -194,8 +212,14 @@ class TopicModel:
         leaves = softmax(self.scale * (scores + self.log_priors)[None])[0]
         outside = counts @ self.outside_words[columns] + self.outside_priors
         extra = softmax(outside[None])[0, len(leaves) :]
-        leaves, extra = self.keyword_prior.mix(document, leaves, extra)
-        placed = self.placer.place(document.id, leaves, with_field(self.field_words, document, extra))
+        matched = self.keyword_prior.rules.matching(document)
+        leaves, extra = self.keyword_prior.mix(document, leaves, extra, matched)
+        placed = self.placer.place(
+            document.id,
+            leaves,
+            with_field(self.field_words, document, extra),
+            belongs=speaks_for_tree(self.field_words, matched),
+        )
         return replace(placed, words=self.deciding_words(columns, counts, placed.leaf))
 
     def deciding_words(

@@ -24,6 +24,7 @@ _MIN_OWN_SHARE = 0.5  # share of the documents with a term that belong to the to
 _MIN_SUPPORT = 0.3  # share of a keyword's documents that look like its topic without the keyword
 _MIN_GROUP = 5  # documents of a new topic
 _MAX_GROUPS = 12
+_MIN_SURE = 0.5  # probability of its branch below which a document counts as stray
 _MIN_OUTSIDE = 0.25  # probability outside the tree from which a document counts as stray
 
 
@@ -218,8 +219,8 @@ def new_topics(training: TopicTraining, documents: Sequence[TopicDocument]) -> l
 
 
 def _is_stray(placed: TopicPlacement) -> bool:
-    """Return True if the document fits nowhere, or would not without EM, which makes room for strays."""
-    return not placed.topic or placed.outside >= _MIN_OUTSIDE
+    """Return True if the document fits no branch well, or would not without EM, which makes room for strays."""
+    return not placed.topic or placed.confidence < _MIN_SURE or placed.outside >= _MIN_OUTSIDE
 
 
 def _most_distinct(

@@ -16,7 +16,13 @@ from wayhound.learn.topic_bootstrap import HierarchicalNaiveBayes, OutsideLeaves
 from wayhound.learn.topic_links import LinkSpread, LinkWeights, NoSpread, Spread
 from wayhound.topics.documents import CitationLinks, TopicDocument
 from wayhound.topics.field_words import FieldWords, field_of, shipped_field, with_field
-from wayhound.topics.model import PlacementThresholds, TopicModel, TopicPlacement, placed_nowhere
+from wayhound.topics.model import (
+    PlacementThresholds,
+    TopicModel,
+    TopicPlacement,
+    placed_nowhere,
+    speaks_for_tree,
+)
 from wayhound.topics.rules import KeywordMatches, KeywordPrior
 from wayhound.topics.tree import Topic, TopicTree
 from wayhound.topics.vocabulary import MAX_DOCUMENT_WORDS, TopicVocabulary
@@ -307,7 +313,8 @@ class _Outcome:
         chosen = self.collection.chosen.get(document.id)
         if chosen is None and not self._has_evidence(row):
             return placed_nowhere(document.id)
-        placed = model.placer.place(document.id, leaves, extra)
+        belongs = speaks_for_tree(self.field_words, self.collection.matches.by_document[row])
+        placed = model.placer.place(document.id, leaves, extra, belongs=belongs)
         if chosen is not None:
             placed = self._corrected(placed, chosen)
         counts = self.collection.own_counts
