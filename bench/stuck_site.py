@@ -16,6 +16,7 @@ from dataclasses import replace
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `wayhound.learn` does; reports import numpy first
 
+from bench.institute import HOST, build_institute
 from bench.report import Bar, Cell, Report, add_output_options, finish
 from wayhound.app.evaluate.evaluation import Evaluation, Outcome
 from wayhound.app.evaluate.lessons import LessonSize
@@ -25,7 +26,6 @@ from wayhound.page import Page
 from wayhound.pages.reader import read_page
 from wayhound.paths.model import ADAPTIVE_STRATEGY
 from wayhound.samples.builder import SamplePage
-from wayhound.samples.institute import HOST, build_institute
 from wayhound.samples.web import SampleSite, sample_web
 from wayhound.site import Site
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bench.institute import UNITS, build_institute
 from bench.stuck_site import GOAL, institute_world, measure, teaching_worlds
 from wayhound.app.evaluate.lessons import LessonSize
 from wayhound.app.evaluate.world import World
-from wayhound.samples.institute import UNITS, build_institute
 
 
 @pytest.fixture(scope="module")
