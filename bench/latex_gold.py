@@ -35,7 +35,6 @@ _NO_NAME = re.compile(
     r"corporation|inc\b|ltd|member|ieee|latex|\btex\b|class|version|maintain|centre|center|doe$",
     re.IGNORECASE,
 )
-_SEPARATOR = re.compile(r"\\(?:and|And|AND|AND)\b|\\quad|\\qquad|\\\\")
 _DOI = re.compile(r"10\.\d{4,9}/[^\s{}\\,;]{3,80}")
 _YEAR = re.compile(r"(?<!\d)(?:19[5-9]|20[0-3])\d(?!\d)")
 _VENUES = ("acmJournal", "journal", "journalname", "jname", "acmConference", "conference", "confname", "booktitle",

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborNode
 
+from bench.crawl_speed import peer_environment
 from bench.link_chain_truth import Chain, RecordedSite, Task, evenly, target_of, tasks_of
 from bench.report import Bar, Cell, Report, add_data_option, add_output_options, finish
 from wayhound.archive.site_folder import SiteFolder, find_site_folders
@@ -38,7 +39,6 @@ from wayhound.url import normalise
 from wayhound.wording.chains import paths_in_order
 
 ROOT = Path(__file__).parent.parent
-ENVIRONMENTS = ROOT / ".bench-venvs"
 PEER_PAGES, PEER_BYTES, PEER_DRAWS = 100, 5_000_000, 2
 # it asks for elements with an empty class, which means "without a class" to Beautiful Soup before 4.13 alone
 AUTOSCRAPER = ["autoscraper", "beautifulsoup4<4.13"]
@@ -150,7 +150,7 @@ def autoscraper_chains(task: Task, drawn: Sequence[Chain]) -> list[set[Chain]]:
     It learns from the addresses as they stand in the page, and is asked for similar ones without and with the siblings
     of each. Returns nothing where it cannot be installed.
     """
-    python = environment("autoscraper", AUTOSCRAPER)
+    python = peer_environment("autoscraper", AUTOSCRAPER)
     if python is None:
         return []
     return [_scraped(python, task, drawn, siblings) for siblings in (False, True)]
@@ -183,20 +183,6 @@ def _scraped(python: Path, task: Task, drawn: Sequence[Chain], siblings: bool) -
 
 def _hrefs(task: Task, step: int, url: str, target: str) -> list[str]:
     return [node.attributes["href"] or "" for other, node in task.nodes(step, url) if other == target][:1]
-
-
-def environment(name: str, packages: list[str]) -> Path | None:
-    """Return the peer's own Python, installed if need be; None, with the reason said, where it cannot be had."""
-    python = ENVIRONMENTS / name / "bin" / "python"
-    if (ENVIRONMENTS / name / ".ready").exists():
-        return python
-    made = subprocess.run([sys.executable, "-m", "venv", ENVIRONMENTS / name], check=False)
-    installed = subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=False)
-    if made.returncode or installed.returncode:
-        print(f"{name} cannot be installed here and is left out", file=sys.stderr)
-        return None
-    (ENVIRONMENTS / name / ".ready").touch()
-    return python
 
 
 def learn(task: Task, drawn: Sequence[Chain]) -> Lesson:
