@@ -60,6 +60,8 @@ def test_a_program_that_a_person_edited_is_not_changed_by_forages(
     assert run(["program", start, "--forget", "-w", str(trained)]) == 0
     assert run(["program", start, "-w", str(trained)]) == 2
     assert "There is no program" in capsys.readouterr().err
+    assert run(["program", "", "-w", str(trained)]) == 2
+    assert "Name the site whose program you want" in capsys.readouterr().err
 
 
 def test_a_program_with_a_mistake_is_refused_with_the_line(

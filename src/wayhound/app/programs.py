@@ -17,6 +17,10 @@ def find_program(workspace: Workspace, site: str, purpose: str = "") -> KeptProg
 
     Raises UsageError if there is none.
     """
+    if not site.strip():
+        raise UsageError(
+            "Name the site whose program you want: its start page or its host, such as acme.example."
+        )
     host = host_of(site if "//" in site else f"http://{site}")
     programs = [
         kept

@@ -82,7 +82,9 @@ RENAMED = {
 @click.option("--strategy", type=click.Choice(strategy_names()),
               help="The order in which links are followed.  [default: best-first with --keyword or --like, "
                    "breadth-first with --goal-pattern, else that of the model]")  # fmt: skip
-@click.option("--max-goals", type=click.IntRange(1), metavar="N", help="Stop a site after this many goals.")
+@click.option("--max-goals", type=click.IntRange(1), metavar="N",
+              help="Stop a site after this many goals. With --keyword, only pages that have the word itself in title "
+                   "or address count until the site ends.")  # fmt: skip
 @click.option("--best-goal", is_flag=True,
               help="Look for one goal a site: continue only while a link scores higher than it.")  # fmt: skip
 @click.option("--all-goals", is_flag=True,
