@@ -111,7 +111,7 @@ class Fixed:
 
 
 def queued(url: str, score: float = 1.0) -> QueuedLink:
-    return QueuedLink(url, "", "", "a", None, 0, score, 0)
+    return QueuedLink(url, score)
 
 
 async def admitted(demand: Demand | None, urls: Sequence[str], cancelled: str = "") -> tuple[list[str], int]:

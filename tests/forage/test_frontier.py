@@ -34,7 +34,7 @@ def drain(frontier: Frontier) -> list[str]:
 def test_every_url_comes_out_once_however_often_it_was_added(offers: list[tuple[str, float]]) -> None:
     frontier = Frontier()
     for url, score in offers:
-        frontier.add(url, score)
+        frontier.add(QueuedLink(url, score))
     taken = drain(frontier)
     assert sorted(taken) == sorted({url for url, _ in offers})
     assert len(frontier) == 0
@@ -46,7 +46,7 @@ def test_links_come_out_best_first_and_of_ties_the_oldest(offers: list[tuple[str
     frontier = Frontier()
     first: dict[str, float] = {}
     for url, score in offers:
-        if frontier.add(url, score):
+        if frontier.add(QueuedLink(url, score)):
             first[url] = score
     assert drain(frontier) == sorted(first, key=lambda url: (-first[url], list(first).index(url)))
 
@@ -58,7 +58,7 @@ def test_a_score_that_changes_while_waiting_moves_the_link(
     frontier = Frontier()
     scores: dict[str, float] = {}
     for url, score in offers:
-        if frontier.add(url, score):
+        if frontier.add(QueuedLink(url, score)):
             scores[url] = score
     for url, score in changes:
         if link := frontier.waiting(url):
@@ -71,19 +71,19 @@ def test_a_score_that_changes_while_waiting_moves_the_link(
 
 def test_a_taken_link_is_known_but_no_longer_queued() -> None:
     frontier = Frontier()
-    frontier.add("http://s/", 0.5)
+    frontier.add(QueuedLink("http://s/", 0.5))
     link = frontier.best()
     assert link is not None
     frontier.take(link)
     assert "http://s/" in frontier
     assert frontier.waiting("http://s/") is None
-    assert not frontier.add("http://s/", 0.9)
+    assert not frontier.add(QueuedLink("http://s/", 0.9))
 
 
 def test_scores_that_change_repeatedly_take_no_more_memory_and_keep_the_order() -> None:
     frontier = Frontier()
     for number in range(100):
-        frontier.add(f"http://s/{number}", 0.5)
+        frontier.add(QueuedLink(f"http://s/{number}", 0.5))
     most = 0
     for turn in range(200):
         for number in range(100):
@@ -109,9 +109,9 @@ def visited(number: int, **changes: object) -> Visit:
 
 def test_a_link_is_new_once_and_known_until_the_end() -> None:
     frontier = Frontier()
-    assert frontier.add("http://s/a", 0.5) is True
-    assert frontier.add("http://s/a", 0.5) is False
-    frontier.add("http://s/b", 0.4)
+    assert frontier.add(QueuedLink("http://s/a", 0.5)) is True
+    assert frontier.add(QueuedLink("http://s/a", 0.5)) is False
+    frontier.add(QueuedLink("http://s/b", 0.4))
     frontier.take(queued(frontier, "http://s/a"))
     assert (len(frontier), frontier.known) == (1, 2)
     assert (frontier.was_taken("http://s/a"), frontier.was_taken("http://s/b")) == (True, False)
@@ -124,7 +124,7 @@ def test_a_link_is_new_once_and_known_until_the_end() -> None:
 
 def test_a_retried_link_waits_again_and_is_taken_no_more() -> None:
     frontier = Frontier()
-    frontier.add("http://s/a", 0.5)
+    frontier.add(QueuedLink("http://s/a", 0.5))
     link = queued(frontier, "http://s/a")
     frontier.take(link)
     frontier.requeue(link)
@@ -136,7 +136,7 @@ def test_a_retried_link_waits_again_and_is_taken_no_more() -> None:
 def test_the_best_scores_are_those_of_waiting_links() -> None:
     frontier = Frontier()
     for number, score in enumerate((0.1, 0.9, 0.5)):
-        frontier.add(f"http://s/{number}", score)
+        frontier.add(QueuedLink(f"http://s/{number}", score))
     frontier.take(queued(frontier, "http://s/1"))
     assert frontier.best_scores(1) == [0.5]
     assert frontier.best_scores(9) == [0.5, 0.1]
@@ -144,8 +144,10 @@ def test_the_best_scores_are_those_of_waiting_links() -> None:
 
 def test_the_target_of_a_redirect_takes_the_place_of_its_link() -> None:
     frontier = Frontier()
-    frontier.add("http://s/old", 0.5, text="People", groups=("menu",), named=0.3, prior=0.4, redirects=1)
-    frontier.add("http://s/other", 0.5)
+    frontier.add(
+        QueuedLink("http://s/old", 0.5, text="People", groups=("menu",), named=0.3, prior=0.4, redirects=1)
+    )
+    frontier.add(QueuedLink("http://s/other", 0.5))
     link = queued(frontier, "http://s/old")
     frontier.take(link)
     assert frontier.add_target("http://s/new", link, visited(4, depth=2)) is True
@@ -158,7 +160,7 @@ def test_the_target_of_a_redirect_takes_the_place_of_its_link() -> None:
 
 def test_a_second_look_is_queued_apart_and_its_url_stays_taken() -> None:
     frontier = Frontier()
-    frontier.add("http://s/a", 0.2, groups=("list",))
+    frontier.add(QueuedLink("http://s/a", 0.2, groups=("list",)))
     link = queued(frontier, "http://s/a")
     frontier.take(link)
     frontier.add_second_look(link, visited(0, attempt=1), score=0.8)
@@ -173,8 +175,8 @@ def test_a_second_look_is_queued_apart_and_its_url_stays_taken() -> None:
 
 def test_a_link_is_a_member_of_the_groups_that_it_joined_and_met_again() -> None:
     frontier = Frontier()
-    frontier.add("http://s/a", 0.5, groups=("wide", "narrow"))
-    frontier.add("http://s/b", 0.5)
+    frontier.add(QueuedLink("http://s/a", 0.5, groups=("wide", "narrow")))
+    frontier.add(QueuedLink("http://s/b", 0.5))
     link, alone = queued(frontier, "http://s/a"), queued(frontier, "http://s/b")
     frontier.meet_again(link, ("wide", "other"))
     assert link.all_groups == ("wide", "narrow", "other")
@@ -197,10 +199,10 @@ def test_a_link_is_a_member_of_the_groups_that_it_joined_and_met_again() -> None
 
 def test_names_are_followed_best_first_without_links_that_were_taken() -> None:
     frontier = Frontier()
-    frontier.add("http://s/2", 0.5)
+    frontier.add(QueuedLink("http://s/2", 0.5))
     assert frontier.best_named() is None
     for number, named in enumerate((0.2, 0.9)):
-        frontier.add(f"http://s/{number}", 0.5, named=named)
+        frontier.add(QueuedLink(f"http://s/{number}", 0.5, named=named))
     frontier.name(queued(frontier, "http://s/0"), 0.1)  # not the best name that it has
     best = frontier.best_named()
     assert best is queued(frontier, "http://s/1")
@@ -237,12 +239,12 @@ def follow(scores: RevisedScores, url: str, number: int, reward: float, **change
 def test_the_lists_on_the_path_gain_by_what_they_led_to_less_with_every_click() -> None:
     scores = revised_scores()
     frontier = scores.frontier
-    frontier.add("http://s/list", 0.5, groups=("lists",), prior=0.5)
-    frontier.add("http://s/other-list", 0.5, groups=("lists",), prior=0.5)
+    frontier.add(QueuedLink("http://s/list", 0.5, groups=("lists",), prior=0.5))
+    frontier.add(QueuedLink("http://s/other-list", 0.5, groups=("lists",), prior=0.5))
     follow(scores, "http://s/list", 0, reward=0.0)
     assert queued(frontier, "http://s/other-list").score == pytest.approx(2 * 0.5 / 3)
-    frontier.add("http://s/entry", 0.5, groups=("entries",), prior=0.5, parent=0)
-    frontier.add("http://s/entry-2", 0.5, groups=("entries",), prior=0.5, parent=0)
+    frontier.add(QueuedLink("http://s/entry", 0.5, groups=("entries",), prior=0.5, parent=0))
+    frontier.add(QueuedLink("http://s/entry-2", 0.5, groups=("entries",), prior=0.5, parent=0))
     follow(scores, "http://s/entry", 1, reward=1.0)
     assert queued(frontier, "http://s/entry-2").score == pytest.approx((2 * 0.5 + 1) / 3)
     assert queued(frontier, "http://s/other-list").score == pytest.approx((2 * 0.5 + 0.9) / 3)
@@ -256,22 +258,22 @@ def test_a_gain_too_small_to_matter_ends_at_the_page_that_it_would_not_move(
 ) -> None:
     scores = revised_scores()
     frontier = scores.frontier
-    frontier.add("http://s/", 0.5, groups=("start",), prior=0.5)
-    frontier.add("http://s/like-start", 0.5, groups=("start",), prior=0.5)
+    frontier.add(QueuedLink("http://s/", 0.5, groups=("start",), prior=0.5))
+    frontier.add(QueuedLink("http://s/like-start", 0.5, groups=("start",), prior=0.5))
     follow(scores, "http://s/", 0, reward=0.0)
-    frontier.add("http://s/list", 0.5, groups=("lists",), prior=0.5, parent=0)
-    frontier.add("http://s/like-list", 0.5, groups=("lists",), prior=0.5)
+    frontier.add(QueuedLink("http://s/list", 0.5, groups=("lists",), prior=0.5, parent=0))
+    frontier.add(QueuedLink("http://s/like-list", 0.5, groups=("lists",), prior=0.5))
     follow(scores, "http://s/list", 1, reward=worth)
     assert queued(frontier, "http://s/like-start").score == pytest.approx((2 * 0.5 + 0.9 * worth) / 3)
-    frontier.add("http://s/entry", 0.5, groups=("entries",), prior=0.5, parent=1)
+    frontier.add(QueuedLink("http://s/entry", 0.5, groups=("entries",), prior=0.5, parent=1))
     follow(scores, "http://s/entry", 2, reward=1.0)  # worth .9 to its list
     assert queued(frontier, "http://s/like-list").score == pytest.approx((2 * 0.5 + worth + gain) / 3)
 
 
 def test_an_answer_counts_as_three_pages() -> None:
     scores = revised_scores()
-    scores.frontier.add("http://s/a", 0.5, groups=("list",), prior=0.5)
-    scores.frontier.add("http://s/b", 0.5, groups=("list",), prior=0.5)
+    scores.frontier.add(QueuedLink("http://s/a", 0.5, groups=("list",), prior=0.5))
+    scores.frontier.add(QueuedLink("http://s/b", 0.5, groups=("list",), prior=0.5))
     follow(scores, "http://s/a", 0, reward=0.0)
     scores.answer("http://s/a", is_goal=True)
     assert queued(scores.frontier, "http://s/b").score == pytest.approx((2 * 0.5 + 3) / 6)
@@ -281,8 +283,8 @@ def test_an_answer_counts_as_three_pages() -> None:
 
 def test_a_link_in_several_lists_is_scored_by_the_best_of_them() -> None:
     scores = revised_scores()
-    scores.frontier.add("http://s/a", 0.5, groups=("good",), prior=0.5)
-    scores.frontier.add("http://s/b", 0.5, groups=("poor",), prior=0.5)
+    scores.frontier.add(QueuedLink("http://s/a", 0.5, groups=("good",), prior=0.5))
+    scores.frontier.add(QueuedLink("http://s/b", 0.5, groups=("poor",), prior=0.5))
     scores.frontier.meet_again(queued(scores.frontier, "http://s/b"), ("good",))
     follow(scores, "http://s/a", 0, reward=1.0)
     assert queued(scores.frontier, "http://s/b").score == pytest.approx((2 * 0.5 + 1) / 3)
@@ -291,7 +293,7 @@ def test_a_link_in_several_lists_is_scored_by_the_best_of_them() -> None:
 def test_a_page_that_hardly_moves_a_mean_rescores_no_link() -> None:
     scores = revised_scores()
     for number in range(41):
-        scores.frontier.add(f"http://s/{number}", 0.5, groups=("list",), prior=0.5)
+        scores.frontier.add(QueuedLink(f"http://s/{number}", 0.5, groups=("list",), prior=0.5))
     last = queued(scores.frontier, "http://s/40")
     seen = []
     for number in range(40):
@@ -307,14 +309,14 @@ def test_every_second_link_is_followed_by_its_name_after_many_pages_without_a_go
     scores = revised_scores()
     follows = []
     for number in range(BARREN_PAGES + 4):
-        scores.frontier.add(f"http://s/{number}", 0.5)
+        scores.frontier.add(QueuedLink(f"http://s/{number}", 0.5))
         follows.append(scores.follows_names)
         follow(scores, f"http://s/{number}", number, reward=0.0)
     assert follows == [False] * BARREN_PAGES + [True, False, True, False]
-    scores.frontier.add("http://s/goal", 0.5)
+    scores.frontier.add(QueuedLink("http://s/goal", 0.5))
     follow(scores, "http://s/goal", 98, reward=1.0, is_goal=True)
     assert not scores.follows_names
-    scores.frontier.add("http://s/next", 0.5)
+    scores.frontier.add(QueuedLink("http://s/next", 0.5))
     follow(scores, "http://s/next", 99, reward=0.0)
     assert not scores.follows_names
 
@@ -323,7 +325,7 @@ def expected_after(visits: list[Visit], waiting: list[float], **options: bool) -
     """Return the expected goals after each visit, with a hundred pages left."""
     frontier = Frontier()
     for number, score in enumerate(waiting):
-        frontier.add(f"http://s/waiting/{number}", score)
+        frontier.add(QueuedLink(f"http://s/waiting/{number}", score))
     left = GoalsLeft(frontier, **options)
     seen = []
     for visit in visits:
@@ -370,7 +372,7 @@ def test_where_a_site_has_one_goal_at_most_it_is_expected_until_it_was_found() -
 def test_no_more_links_are_summed_up_than_pages_are_left(pages_left: int | None, looked_ahead: int) -> None:
     frontier = Frontier()
     for number in range(200):
-        frontier.add(f"http://s/waiting/{number}", 1.0)
+        frontier.add(QueuedLink(f"http://s/waiting/{number}", 1.0))
     left = GoalsLeft(frontier, one_goal=False)
     for number in range(20):
         left.learn(visited(number), pages_left)
@@ -380,7 +382,7 @@ def test_no_more_links_are_summed_up_than_pages_are_left(pages_left: int | None,
 def test_a_large_frontier_is_summed_up_less_often() -> None:
     frontier = Frontier()
     for number in range(4_000):
-        frontier.add(f"http://s/waiting/{number}", 1.0)
+        frontier.add(QueuedLink(f"http://s/waiting/{number}", 1.0))
     left = GoalsLeft(frontier)
     looks = []
     for number in range(40):

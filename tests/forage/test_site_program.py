@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.forage.world import Answer, Walk
 from wayhound.errors import UsageError
 from wayhound.forage.forager import ForageLimits, Forager
-from wayhound.forage.frontier import FOLLOWED_FIRST, Frontier, RevisedScores
+from wayhound.forage.frontier import FOLLOWED_FIRST, Frontier, QueuedLink, RevisedScores
 from wayhound.forage.politeness import Politeness
 from wayhound.forage.scorer import GoalPattern
 from wayhound.forage.scorers.baselines import BreadthFirst
@@ -138,7 +138,7 @@ def test_a_route_whose_pages_a_person_rejects_is_followed_first_no_more() -> Non
     scores, end = RevisedScores(Frontier(), RouteYields(PEOPLE)), ((0, 2),)
     for number in range(3):
         url = f"{START}people/p{number}"
-        scores.frontier.add(url, 0.9, position=end)
+        scores.frontier.add(QueuedLink(url, 0.9, position=end))
         link = scores.frontier.best()
         assert link is not None
         scores.frontier.take(link)

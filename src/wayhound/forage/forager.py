@@ -118,7 +118,7 @@ class Forager:
         if self._recognises_sites and (one_goal := getattr(self.scorer, "one_goal", None)) is not None:
             self._left = GoalsLeft(self.frontier, one_goal=one_goal)
         state, position = self.scorer.start(self.site), self.program.start
-        self.frontier.add(self.site.start, 1.0, kind="start", state=state, position=position)
+        self.frontier.add(QueuedLink(self.site.start, 1.0, kind="start", state=state, position=position))
 
     # Deciding
 
@@ -343,20 +343,12 @@ class Forager:
         groups = (*new.groups, *position)
         queued = self.frontier.waiting(link.url)
         if queued is None:
-            self.frontier.add(
-                link.url,
-                self._scores.revised(new.score, groups, position),
-                text=link.text,
-                region=link.region,
-                kind=link.kind,
-                parent=visit.number,
-                depth=visit.depth + 1,
-                state=new.state,
-                groups=groups,
-                prior=new.score,
-                named=new.named,
-                position=position,
-            )
+            score = self._scores.revised(new.score, groups, position)
+            self.frontier.add(QueuedLink(
+                link.url, score, text=link.text, region=link.region, kind=link.kind,
+                parent=visit.number, depth=visit.depth + 1, state=new.state, groups=groups,
+                prior=new.score, named=new.named, position=position,
+            ))  # fmt: skip
             return
         # the path learner alone stays as it was measured; the same region of another page is mostly the same menu
         if self._recognises_sites and link.region != queued.region:

@@ -27,13 +27,13 @@ class QueuedLink:
     """
 
     url: str
-    text: str
-    region: str
-    kind: LinkKind
-    parent: int | None  # the visit whose page held the link
-    depth: int
     score: float
-    order: int  # ties go to the oldest
+    text: str = ""
+    region: str = ""
+    kind: LinkKind = "a"
+    parent: int | None = None  # the visit whose page held the link
+    depth: int = 0
+    order: int = -1  # ties go to the oldest; the frontier numbers those below 0
     state: State = None
     groups: tuple[Hashable, ...] = ()
     other_groups: tuple[tuple[Hashable, ...], ...] = ()  # where it was met again, in other lists
@@ -113,68 +113,26 @@ class Frontier:
         """Return the queued link of this URL, unless it was taken or never added."""
         return self._links.get(url)
 
-    def add(
-        self,
-        url: str,
-        score: float,
-        *,
-        text: str = "",
-        region: str = "",
-        kind: LinkKind = "a",
-        parent: int | None = None,
-        depth: int = 0,
-        state: State = None,
-        groups: tuple[Hashable, ...] = (),
-        prior: float = 0.0,
-        named: float = 0.0,
-        position: Position = (),
-        redirects: int = 0,
-        order: int | None = None,
-    ) -> bool:
+    def add(self, link: QueuedLink) -> bool:
         """Add a link unless its URL is known; return True if it was new."""
-        if url in self:
+        if link.url in self:
             return False
-        if order is None:
+        if link.order < 0:
             self._last_order += 1
-            order = self._last_order
-        link = QueuedLink(
-            url=url,
-            text=text,
-            region=intern(region),  # a site has few regions, unlike texts
-            kind=kind,
-            parent=parent,
-            depth=depth,
-            score=score,
-            order=order,
-            state=state,
-            groups=groups,
-            prior=prior,
-            position=position,
-            redirects=redirects,
-        )
+            link.order = self._last_order
+        link.region = intern(link.region)  # a site has few regions, unlike texts
         self.requeue(link)
-        self.name(link, named)
-        self._register(link, groups)
+        if link.named > 0:
+            heappush(self._named, (-link.named, link.order, link))
+        self._register(link, link.groups)
         return True
 
     def add_target(self, url: str, link: QueuedLink, visit: Visit) -> bool:
         """Add the target of a redirect in the place of the link that led there; return True if it was new."""
-        return self.add(
-            url,
-            link.score,
-            text=link.text,
-            region=link.region,
-            kind="redirect",
-            parent=visit.number,
-            depth=visit.depth,
-            state=link.state,
-            groups=link.groups,
-            prior=link.prior,
-            named=link.named,
-            position=link.position,
-            redirects=link.redirects + 1,
-            order=link.order,
-        )
+        target = replace(link, url=url, kind="redirect", parent=visit.number, depth=visit.depth)
+        target.redirects, target.attempt = link.redirects + 1, 1
+        target.other_groups, target.first_look = (), None
+        return self.add(target)
 
     def add_second_look(self, link: QueuedLink, visit: Visit, score: float) -> None:
         """Queue a visited page again, to be shown to a browser. Nothing that is learned of its groups moves it."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from wayhound.forage.frontier import Frontier
+from wayhound.forage.frontier import Frontier, QueuedLink
 from wayhound.forage.scorer import Rated
 from wayhound.page import Link, Page
 from wayhound.pages.feeds import SITEMAP
@@ -168,7 +168,9 @@ class Sitemaps:
         urls = [normalise(url, site.start) for url in (*named, *guessed, *self.feeds)]
         added = [
             frontier.add(
-                url, SITEMAP_SHARE, text="sitemap", region=SITEMAP, kind="sitemap", parent=0, depth=1
+                QueuedLink(
+                    url, SITEMAP_SHARE, text="sitemap", region=SITEMAP, kind="sitemap", parent=0, depth=1
+                )
             )
             for url in urls
             if url and site.covers(url)
