@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wayhound.forage.scope import refusal_reason
 from wayhound.forage.scorer import ExplainingScorer, Rated, Reading, Reason, Scorer, State
+from wayhound.learn.odds import log_odds
 from wayhound.page import Link, Page
 from wayhound.site import Site
 
@@ -94,6 +94,5 @@ def why_page(scorer: Scorer, state: State, page: Page) -> tuple[Reason, ...]:
         return ()
     reasons = scorer.why_page(state, page)[: MAX_REASONS - 1]
     if scorer.follows_paths(state):
-        goal = min(max(scorer.expected(state)[1], _EPSILON), 1 - _EPSILON)
-        reasons.append((PATH_REASON, math.log(goal / (1 - goal))))
+        reasons.append((PATH_REASON, log_odds(scorer.expected(state)[1], _EPSILON)))
     return tuple(sorted(reasons, key=lambda reason: -abs(reason[1])))

@@ -23,7 +23,7 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -32,6 +32,7 @@ from scipy.sparse import csr_array
 
 from wayhound.learn.arrays import Floats, Ints
 from wayhound.learn.logistic import fit_log_odds
+from wayhound.learn.odds import log_odds
 from wayhound.paths.page_names import NO_MATCH, NameMatch
 
 MAX_LOG_ODDS = 6.0  # beyond this a model is overconfident, and one of three must not decide alone
@@ -373,15 +374,15 @@ class SiteRecogniser:
         probabilities = self.probabilities() if first is None else first
         if not len(probabilities):
             return 1.0
-        log_odds = float(self.none_row(probabilities) @ np.array(self.weights.none))
+        total = float(self.none_row(probabilities) @ np.array(self.weights.none))
         numbers = {page.url: number for number, page in enumerate(self.pages)}
         earlier: dict[str, bool] = {}
         for url in answers:
             if url in numbers:
-                log_odds -= math.log(1 - min(float(probabilities[numbers[url]]), 0.99))
+                total -= math.log(1 - min(float(probabilities[numbers[url]]), 0.99))
                 earlier[url] = False
                 probabilities = self.probabilities(earlier)
-        return float(sigmoid(np.array(log_odds)))
+        return float(sigmoid(np.array(total)))
 
     def _least(self, best: float) -> float:
         """Return the least probability of a reported page beside a best one of this probability.
@@ -497,9 +498,7 @@ def group_numbers(names: Sequence[Hashable]) -> Ints:
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
-def _log_odds(probability: float) -> float:
-    bounded = min(max(float(probability), 1e-4), 1 - 1e-4)
-    return math.log(bounded / (1 - bounded))
+_log_odds = partial(log_odds, least=1e-4)
 
 
 def sigmoid(log_odds: Floats) -> Floats:

@@ -8,7 +8,6 @@ learner takes the best. Three models judge each page, and the outcomes revise th
 
 from __future__ import annotations
 
-import math
 import re
 from array import array
 from collections.abc import Hashable, Sequence
@@ -18,6 +17,7 @@ from functools import lru_cache
 from wayhound.errors import UsageError
 from wayhound.forage.scorer import FoundPage, Rated, Reading, Reason, SiteReport, State, StrategyInput
 from wayhound.forage.scorers.path_learner import PathLearner, checked_model
+from wayhound.learn.odds import log_odds
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
@@ -206,7 +206,7 @@ class Adaptive:
             template=self._template_numbers.setdefault(template, len(self._template_numbers)),
             shape=url_shape(reached.page.url) if self.model.use_urls else "",
             odds=(
-                log_odds(path_probability),
+                log_odds(path_probability, _EPSILON),
                 self.model.from_trails.log_odds(traits),
                 self.model.from_sites.log_odds(traits),
             ),
@@ -330,12 +330,6 @@ class Adaptive:
 
     def follows_paths(self, state: State) -> bool:
         return self.path_learner.follows_paths(state.path)
-
-
-def log_odds(probability: float) -> float:
-    """Return the log odds of a probability, which is kept a little away from 0 and 1."""
-    bounded = min(max(probability, _EPSILON), 1 - _EPSILON)
-    return math.log(bounded / (1 - bounded))
 
 
 def make_adaptive(strategy_input: StrategyInput) -> Adaptive:

@@ -26,6 +26,7 @@ from wayhound.forage.scorer import (
     State,
     StrategyInput,
 )
+from wayhound.learn.odds import log_odds
 from wayhound.page import Link, Page
 from wayhound.paths.concepts import strip_accents
 from wayhound.paths.traits import Keywords, url_shape
@@ -108,7 +109,7 @@ MAX_DOUBT = 0.8  # above this probability that a site has no goal, none is repor
 LEAST_LIKELY = 0.15  # below this probability no page is likely, however few better ones there are
 _MATCH = 0.3  # from here on a link of a page counts as one to more of the same
 _SEVERAL = 2  # pages in a folder with a keyword: then its pages are goals rather than its index
-_LEAST, _MOST = 1e-4, 1 - 1e-4  # of a probability whose log odds are taken
+_EPSILON = 1e-4  # keeps probabilities away from 0 and 1, so that their log odds are finite
 PAGE_EVIDENCE = (
     "pattern", "name", "link", "end of URL", "folder", "one of several in folder", "end of URL beside folder",
     "list", "start", "links to more", "pages with keyword", "links", "entry of matching page",
@@ -241,7 +242,7 @@ class KeywordSearch(BestFirst):
     def site_evidence(self, probabilities: Sequence[float]) -> tuple[float, ...]:
         """Return the evidence about the site as a whole, in the order of `SITE_EVIDENCE`."""
         return (
-            _log_odds(max(probabilities, default=0.0)),
+            log_odds(max(probabilities, default=0.0), _EPSILON),
             math.log1p(sum(probabilities)),
             math.log1p(len(self.pages)),
             float(any(page.pattern for page in self.pages)),
@@ -292,13 +293,8 @@ def _best_expected_f1(ordered: Sequence[float]) -> int:
 
 
 def _probability(weights: Sequence[float], evidence: Sequence[float]) -> float:
-    log_odds = weights[0] + sum(weight * value for weight, value in zip(weights[1:], evidence, strict=True))
-    return 0.5 * (1.0 + math.tanh(0.5 * log_odds))
-
-
-def _log_odds(probability: float) -> float:
-    bounded = min(max(probability, _LEAST), _MOST)
-    return math.log(bounded / (1 - bounded))
+    total = weights[0] + sum(weight * value for weight, value in zip(weights[1:], evidence, strict=True))
+    return 0.5 * (1.0 + math.tanh(0.5 * total))
 
 
 def _folded_path(url: str) -> str:
