@@ -157,6 +157,10 @@ def test_a_numbered_list_at_the_end_needs_no_heading() -> None:
     assert find_sections(document).is_paper
 
 
+def test_many_lines_with_the_first_number_are_counted_in_linear_time() -> None:
+    assert not find_sections(laid_out([Line("1. A step of a recipe")] * 50_000)).is_paper
+
+
 def floats_among_references() -> list[Line]:
     caption = placed(["Figure 7: Examples of digits", "on several backgrounds."], y=300, column=1)
     labels = placed(["0.2", "0.4", "Average accuracy"], y=200, size=6, column=1)

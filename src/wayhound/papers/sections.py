@@ -318,12 +318,14 @@ def _is_set_as_heading(line: Line, usual: float) -> bool:
 
 def _unheaded_references(lines: tuple[Line, ...]) -> range:
     """Return entries numbered from 1 in the second half of the document, most of them with a year."""
+    counted: dict[int, int] = {}  # by number: how many entries count up from the next line that has it
+    years = 0
     for start in range(len(lines) - 1, len(lines) // 2, -1):
-        if _entry_number(lines[start]) == 1:
-            entries = _count_up(lines[start:])
-            years = sum(bool(YEAR_OR_STATUS.search(line.text)) for line in lines[start:])
-            if entries >= 5 and years >= 0.6 * entries:
-                return range(start, _references_end(lines, start, len(lines), _stamps(lines)))
+        years += bool(YEAR_OR_STATUS.search(lines[start].text))
+        number = _entry_number(lines[start])
+        counted[number] = 1 + counted.get(number + 1, 0)
+        if number == 1 and counted[1] >= 5 and years >= 0.6 * counted[1]:
+            return range(start, _references_end(lines, start, len(lines), _stamps(lines)))
     return range(0)
 
 
