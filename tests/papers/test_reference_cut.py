@@ -206,6 +206,15 @@ def test_any_lines_can_be_cut(texts: list[str]) -> None:
         assert reference.text.strip()
 
 
+def test_the_end_of_a_long_list_is_found_in_linear_time() -> None:
+    """Each line of its last entry is compared with the others as a whole, not with every line of them."""
+    entries = [[f"{number}. Lind, A. Hops. 1999.", *["More of it."] * 100] for number in range(1, 300)]
+    end = ["300. Wood, B. Trees. 2001.", *["And more of it."] * 30_000]
+    references = cut_references([Line(text) for entry in [*entries, end] for text in entry])
+    assert len(references) == 300
+    assert references[-1].text.startswith("Wood, B. Trees. 2001. And more of it.")
+
+
 def test_addresses_of_authors_after_the_list_are_no_references() -> None:
     texts = [text for first, *rest in ENTRIES * 2 for text in (first, *(f"    {line}" for line in rest))]
     addresses = ["Ada Example", "Institute of Walks, University of Bergen", "ada@walks.example"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
@@ -135,47 +135,73 @@ def _trimmed(entries: list[list[Line]]) -> list[list[Line]]:
     if not entries:
         return []
     *others, last = entries
-    ends = (i for i in range(1, len(last)) if _begins_tail(last, i, others))
+    style = _EntryStyle.of(others) if len(others) >= _ENOUGH_ENTRIES else None
+    ends = (i for i in range(1, len(last)) if _begins_tail(last, i, style))
     last = last[: next(ends, len(last))]
     longest = max((len(entry) for entry in others), default=0)
     return [*others, last[: longest + 2] if len(others) > 2 and len(last) > longest + 4 else last]
 
 
-def _begins_tail(last: list[Line], at: int, others: list[list[Line]]) -> bool:
-    """Return True if a line of the last entry is no part of the list: by its print, its place, or its words."""
+@dataclass(frozen=True, slots=True)
+class _EntryStyle:
+    """How the entries of a list are set, computed once: a hostile list has a hundred thousand lines.
+
+    `edges` has, for a page and column, the rightmost beginning of an entry and the leftmost of further lines. It has no
+    place, and `largest_gap` is None, where too few entries show them.
+    """
+
+    edges: Mapping[tuple[int, int], tuple[float, float]]
+    largest_gap: float | None
+
+    @classmethod
+    def of(cls, entries: Sequence[Sequence[Line]]) -> _EntryStyle:
+        first: dict[tuple[int, int], list[float]] = {}
+        further: dict[tuple[int, int], list[float]] = {}
+        for begin, *others in entries:
+            for line in others:
+                if line.box:
+                    further.setdefault((line.page, line.column), []).append(line.box[0])
+            place = begin.page, begin.column
+            if begin.box and any((line.page, line.column) == place for line in others):
+                first.setdefault(place, []).append(begin.box[0])
+        edges = {
+            place: (max(lefts), min(further[place]))
+            for place, lefts in first.items()
+            if len(further.get(place, ())) >= _ENOUGH_ENTRIES
+        }
+        gaps = [gap for one, other in pairwise(entries) if (gap := _step(one[-1], other[0])) is not None]
+        return cls(edges, max(gaps) if len(gaps) >= _ENOUGH_ENTRIES else None)
+
+    def is_out_of_hang(self, line: Line) -> bool:
+        """Return True if a line stands left of where all further lines of entries begin, and these are indented."""
+        edges = self.edges.get((line.page, line.column))
+        if not line.box or not edges:
+            return False
+        first, further = edges
+        return line.box[0] < further - 0.4 * line.size and further > first + 0.4 * line.size
+
+    def is_far_below(self, above: Line, line: Line) -> bool:
+        """Return True if the gap above a line is larger than any between two entries."""
+        gap = _step(above, line)
+        return gap is not None and self.largest_gap is not None and gap > 1.15 * self.largest_gap
+
+
+def _begins_tail(last: list[Line], at: int, style: _EntryStyle | None) -> bool:
+    """Return True if a line of the last entry is no part of the list: by its print, its place, or its words.
+
+    `style` is that of the other entries, or None if they are too few to say where the list ends.
+    """
     above, line = last[at - 1], last[at]
     if _is_separate(above, line):
         return True
-    if not _may_end(above.text) or len(others) < _ENOUGH_ENTRIES:
+    if not style or not _may_end(above.text):
         return False
-    return _is_out_of_hang(line, others) or _is_far_below(above, line, others) or _begins_biography(last[at:])
-
-
-def _is_out_of_hang(line: Line, others: list[list[Line]]) -> bool:
-    """Return True if a line stands left of where all further lines of entries begin, and these are indented."""
-    place = (line.page, line.column)
-    here = [entry for entry in others if any((other.page, other.column) == place for other in entry[1:])]
-    further = [
-        other.box[0]
-        for entry in here
-        for other in entry[1:]
-        if other.box and (other.page, other.column) == place
-    ]
-    first = [entry[0].box[0] for entry in here if entry[0].box and (entry[0].page, entry[0].column) == place]
-    if not line.box or not first or len(further) < _ENOUGH_ENTRIES:
-        return False
-    return line.box[0] < min(further) - 0.4 * line.size and min(further) > max(first) + 0.4 * line.size
-
-
-def _is_far_below(above: Line, line: Line, others: list[list[Line]]) -> bool:
-    """Return True if the gap above a line is larger than any between two entries."""
-    gap = _step(above, line)
-    between = [step for one, other in pairwise(others) if (step := _step(one[-1], other[0])) is not None]
-    return gap is not None and len(between) >= _ENOUGH_ENTRIES and gap > 1.15 * max(between)
+    is_apart = style.is_out_of_hang(line) or style.is_far_below(above, line)
+    return is_apart or _begins_biography(last[at : at + 2])
 
 
 def _begins_biography(lines: list[Line]) -> bool:
-    match = _BIOGRAPHY.search(" ".join(line.text for line in lines[:2]))
+    match = _BIOGRAPHY.search(" ".join(line.text for line in lines))
     return match is not None and match.start() < _NAME_LENGTH
 
 
