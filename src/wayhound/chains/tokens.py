@@ -6,7 +6,7 @@ import copy
 import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain
@@ -18,7 +18,13 @@ _T = TypeVar("_T")
 MAX_CHARS = 16_000_000
 """Longer pages are cut: they are dumps, and their tokens would fill the memory."""
 
-_UNSEEN = re.compile(r"<!--.*?-->|<(script|style|template|noscript)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_UNSEEN = re.compile(r"<(?:(!--)|(?:(script)|(style)|(template)|(noscript))\b)", re.IGNORECASE)
+_UNSEEN_ENDS = (
+    re.compile("-->"),
+    *(re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "template", "noscript")),
+)
+_HEADINGS = re.compile(r"<(?:(title)|(h1))\b", re.IGNORECASE)
+_HEADING_ENDS = (re.compile("</title", re.IGNORECASE), re.compile("</h1", re.IGNORECASE))
 _TOKEN = re.compile(
     r"""</?[a-zA-Z](?:[^"'<>]|"[^"<]*"|'[^'<]*')*+>"""  # a tag; quoted values may hold >
     r"|</?[a-zA-Z][^<>]*>"  # a tag with an odd number of quotes
@@ -29,7 +35,9 @@ _TOKEN = re.compile(
 _TAGS = re.compile(r"<[^<>]*>")
 _DIGIT = re.compile(r"\d")
 _NAME = re.compile(r"</?([a-zA-Z][^\s/>]*)")
-_ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_ATTRIBUTE = re.compile(
+    r"""([a-zA-Z][\w:-]*+)(?:\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))|(?P<no_value>))"""
+)  # a name without a value is found too, so that nothing is looked for inside it
 _BASE = re.compile(r"<base\s[^<>]*>", re.IGNORECASE)
 _KEPT = ("id", "itemprop", "role", "scope", "size", "color", "bgcolor", "align", "width", "face")
 _ZEBRA = re.compile(
@@ -121,7 +129,7 @@ def _normal_tag(raw: str) -> str:
     name = found[1].lower() if found else "x"
     if raw[1] == "/":
         return f"</{name}>"
-    attributes = {key.lower(): a or b or c for key, a, b, c in _ATTRIBUTE.findall(raw)}
+    attributes = {key.lower(): value for key, value in _attributes(raw)}
     if name == "a" and not _may_lead(attributes.get("href", "")):
         return NAMED_ANCHOR
     kept = [("class", classes)] if (classes := _classes(attributes.get("class", ""))) else []
@@ -248,7 +256,7 @@ class TokenPage:
     def __init__(self, url: str, text: str) -> None:
         self.url = url
         self.text = text[:MAX_CHARS]
-        self._seen = _UNSEEN.sub(_blank, self.text)
+        self._seen = _without_unseen(self.text)
         self._pieces = (_NO_TAG + self._seen).split("<")
         self._starts: list[int] = []
 
@@ -371,8 +379,9 @@ class TokenPage:
 
 def title_words(page: TokenPage) -> set[str]:
     """Return the words of a page's title and main headings, which tell it from others of its kind."""
-    pieces = re.findall(r"<(title|h1)\b[^>]*>(.*?)</\1", page.text, re.DOTALL | re.IGNORECASE)
-    return {word for _, piece in pieces for word in re.findall(r"[^\W_]+", _plain(piece))}
+    found = _enclosed(page.text, _HEADINGS, _HEADING_ENDS)
+    pieces = [page.text[start.end() : end.start()].partition(">")[2] for start, end in found]
+    return {word for piece in pieces for word in re.findall(r"[^\W_]+", _plain(piece))}
 
 
 _LONGEST_LINK = 200  # tokens: a link that is not closed by then has lost its closing tag
@@ -393,12 +402,43 @@ def _resolved(href: str, base: str) -> str:
     return normalise(href, base)
 
 
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
-
-
 def _href(tag: str) -> str:
-    return next((a or b or c for key, a, b, c in _ATTRIBUTE.findall(tag) if key.lower() == "href"), "")
+    return next((value for key, value in _attributes(tag) if key.lower() == "href"), "")
+
+
+def _attributes(tag: str) -> Iterator[tuple[str, str]]:
+    for found in _ATTRIBUTE.finditer(tag):
+        if found["no_value"] is None:
+            yield found[1], found[2] or found[3] or found[4] or ""
+
+
+def _enclosed(
+    text: str, opening: re.Pattern[str], ends: Sequence[re.Pattern[str]]
+) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """Yield what opens a part of the text, with what ends it, one after the other.
+
+    `ends` has a pattern for each group of `opening`. One that is not found is not looked for again: hostile pages open
+    thousands of comments and close none.
+    """
+    missing = set[int]()
+    at = 0
+    while (start := opening.search(text, at)) is not None:
+        at, kind = start.end(), (start.lastindex or 1) - 1
+        end = None if kind in missing else ends[kind].search(text, at)
+        if end is None:
+            missing.add(kind)
+        else:
+            yield start, end
+            at = end.end()
+
+
+def _without_unseen(text: str) -> str:
+    """Return the text with blanks for comments, scripts and styles."""
+    parts, at = list[str](), 0
+    for start, end in _enclosed(text, _UNSEEN, _UNSEEN_ENDS):
+        parts += (text[at : start.start()], " " * (end.end() - start.start()))
+        at = end.end()
+    return "".join([*parts, text[at:]])
 
 
 def _plain(markup: str) -> str:
@@ -420,28 +460,23 @@ class Tree:
         self.tag_paths: list[int] = [0]  # the same for tags without attributes
         self._numbers: dict[tuple[int, str], int] = {}
         stack = [0]
+        places: dict[str, list[int]] = {}  # tag → the places in the stack of its open elements
         for number, token in enumerate(tokens):
             if token[0] != "<" or len(token) == 1 or token[1] == "!":
                 self.owner.append(stack[-1])
             elif token[1] == "/":
-                self._close(token[2:-1], number, stack)
+                self._close(token[2:-1], number, stack, places)
             else:
-                self._open(token, number, stack)
+                self._open(token, number, stack, places)
         for element in stack:
             self.elements[element].close = len(tokens)
 
-    def _open(self, token: str, number: int, stack: list[int]) -> None:
+    def _open(self, token: str, number: int, stack: list[int], places: dict[str, list[int]]) -> None:
         name = token[1:].partition(" ")[0].rstrip(">")
         closes, within = _CLOSED_BY.get(name, (frozenset(), frozenset()))
-        for depth in range(len(stack) - 1, 0, -1):
-            tag = self.elements[stack[depth]].tag
-            if tag in closes:
-                for element in stack[depth:]:
-                    self.elements[element].close = number
-                del stack[depth:]
-                break
-            if tag in within:
-                break
+        depth = _innermost(closes, places)
+        if depth > _innermost(within, places):
+            self._end(depth, number, stack, places)
         self.owner.append(stack[-1])
         self.elements.append(Element(name, token, number, number, stack[-1]))
         self.opened[number] = len(self.elements) - 1
@@ -449,18 +484,21 @@ class Tree:
         self.paths.append(self._number(self.paths[parent], token))
         self.tag_paths.append(self._number(self.tag_paths[parent], name))
         if name not in _VOID:
+            places.setdefault(name, []).append(len(stack))
             stack.append(len(self.elements) - 1)
 
-    def _close(self, name: str, number: int, stack: list[int]) -> None:
-        names = ("a", "anchor") if name == "a" else (name,)
-        for depth in range(len(stack) - 1, 0, -1):
-            if self.elements[stack[depth]].tag in names:
-                for element in stack[depth:]:
-                    self.elements[element].close = number
-                self.closed[number] = stack[depth]
-                del stack[depth:]
-                break
+    def _close(self, name: str, number: int, stack: list[int], places: dict[str, list[int]]) -> None:
+        depth = _innermost(("a", "anchor") if name == "a" else (name,), places)
+        if depth:
+            self.closed[number] = stack[depth]
+            self._end(depth, number, stack, places)
         self.owner.append(stack[-1])
+
+    def _end(self, depth: int, number: int, stack: list[int], places: dict[str, list[int]]) -> None:
+        for element in stack[depth:]:
+            self.elements[element].close = number
+            places[self.elements[element].tag].pop()
+        del stack[depth:]
 
     def tags(self, element: int) -> tuple[str, ...]:
         """Return the tags from the root down to an element."""
@@ -488,3 +526,8 @@ class Tree:
 
     def _number(self, above: int, name: str) -> int:
         return self._numbers.setdefault((above, name), len(self._numbers) + 1)
+
+
+def _innermost(tags: Iterable[str], places: dict[str, list[int]]) -> int:
+    """Return the place of the innermost open element with one of these tags; 0 if there is none."""
+    return max((places[tag][-1] for tag in tags if places.get(tag)), default=0)
