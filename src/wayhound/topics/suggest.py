@@ -54,7 +54,7 @@ class DoubtfulKeyword:
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
-    """A group of documents that fit nowhere, and the words that characterise it, for a topic under `parent`."""
+    """A group of documents that fit no branch well, and the words that characterise it, for a topic under `parent`."""
 
     parent: tuple[str, ...]
     name: str
@@ -193,7 +193,7 @@ def _doubt(
 
 
 def new_topics(training: TopicTraining, documents: Sequence[TopicDocument]) -> list[NewTopic]:
-    """Return groups among the documents that fit nowhere, the most distinct first.
+    """Return groups among the documents that fit no branch well, the most distinct first.
 
     A group is the stray documents that share a term which placed documents rarely contain. Other terms that its
     members share become further keywords.
