@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,21 @@ def progress(*parts: object) -> None:
     print(*parts, file=sys.stderr, flush=True)
 
 
-def pyplot() -> Any:
-    """Return pyplot, drawing into files."""
+@contextmanager
+def panels_by_pages(path: Path, labels: Sequence[str], width: float) -> Iterator[Any]:
+    """Yield a pair of axes for each label, to draw over the pages fetched; then write the figure to a file."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    return plt
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure, axes = plt.subplots(1, len(labels), figsize=(width, 4))
+    yield axes
+    for axis, label in zip(axes, labels, strict=True):
+        axis.set_xlabel("pages fetched")
+        axis.set_ylabel(label)
+    axes[0].legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

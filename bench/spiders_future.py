@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import Bar, Cell, Report
-from bench.spider_worlds import FLOOR, department_worlds, mean, others, pages_to, progress, pyplot
+from bench.spider_worlds import FLOOR, department_worlds, mean, others, pages_to, panels_by_pages, progress
 from wayhound.app.evaluate.strategies import ORACLE, STRATEGIES, Lesson, tune_q_spider
 from wayhound.app.evaluate.world import World, load_worlds, oracle, walk
 from wayhound.forage.scorer import Scorer, StrategyInput
@@ -77,22 +77,14 @@ def _stage_scorers(known: Sequence[World]) -> Iterator[tuple[str, Scorer]]:
 
 
 def _plot_curves(path: Path, curves: dict[str, list[list[int]]], label: str) -> None:
-    plt = pyplot()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4))
-    for axis, most in zip(axes, (1.0, 0.2), strict=True):
-        for name, runs in curves.items():
-            longest = max(map(len, runs))
-            padded = np.array([run + [0] * (longest - len(run)) for run in runs], dtype=float)
-            mean_curve = padded.cumsum(axis=1).mean(axis=0)
-            cut = max(1, int(most * longest))
-            axis.plot(range(1, cut + 1), mean_curve[:cut], label=name, linewidth=1.4)
-        axis.set_xlabel("pages fetched")
-        axis.set_ylabel(label)
-    axes[0].legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    with panels_by_pages(path, (label, label), width=11) as axes:
+        for axis, most in zip(axes, (1.0, 0.2), strict=True):
+            for name, runs in curves.items():
+                longest = max(map(len, runs))
+                padded = np.array([run + [0] * (longest - len(run)) for run in runs], dtype=float)
+                mean_curve = padded.cumsum(axis=1).mean(axis=0)
+                cut = max(1, int(most * longest))
+                axis.plot(range(1, cut + 1), mean_curve[:cut], label=name, linewidth=1.4)
 
 
 # Bins and texts

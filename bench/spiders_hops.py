@@ -10,7 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import Cell, Report
-from bench.spider_worlds import FLOOR, GOALS, department_worlds, mean, others, pages_to, progress, pyplot
+from bench.spider_worlds import (
+    FLOOR,
+    GOALS,
+    department_worlds,
+    mean,
+    others,
+    pages_to,
+    panels_by_pages,
+    progress,
+)
 from wayhound.app.evaluate.lessons import make_trails
 from wayhound.app.evaluate.world import World, join_worlds, walk
 from wayhound.forage.forager import ForageLimits
@@ -217,25 +226,17 @@ def _mean_row(crawls: Sequence[Crawl]) -> list[float]:
 
 def _plot_crawls(path: Path, crawls: dict[str, list[Crawl]]) -> None:
     """Draw the means over crawls of useful pages, mean largest similarity, and share of relevant pages."""
-    plt = pyplot()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure, axes = plt.subplots(1, 3, figsize=(15, 4))
     labels = (
         "useful pages",
         "mean largest similarity so far",
         f"share of pages with similarity ≥ {DRAWN_AT}",
     )
-    for axis, label, at in zip(axes, labels, range(3), strict=True):
-        for name, done in crawls.items():
-            length = min(len(crawl.useful) for crawl in done)
-            mean_curve = np.mean([crawl.curves()[at][:length] for crawl in done], axis=0)
-            axis.plot(range(1, length + 1), mean_curve, label=name, linewidth=1.4)
-        axis.set_xlabel("pages fetched")
-        axis.set_ylabel(label)
-    axes[0].legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    with panels_by_pages(path, labels, width=15) as axes:
+        for at, axis in enumerate(axes):
+            for name, done in crawls.items():
+                length = min(len(crawl.useful) for crawl in done)
+                mean_curve = np.mean([crawl.curves()[at][:length] for crawl in done], axis=0)
+                axis.plot(range(1, length + 1), mean_curve, label=name, linewidth=1.4)
 
 
 def _merged(world: World, labels: Sequence[str]) -> World:
