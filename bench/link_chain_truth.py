@@ -1,4 +1,4 @@
-"""Recorded sites and their relationships for `bench.link_chains`: source pages, true links, and how truth is known.
+"""Recorded sites and their relationships for `bench.link_chains`: source pages, true links, and their derivation.
 
 Truth comes from the page structure, read with CSS selectors by code that shares nothing with the rules, or from the
 labels of a site (a URL rule).

@@ -1,4 +1,4 @@
-"""Do authors tell topics? Titles of specialised workshops, placed with and without their authors as words.
+"""Authors as evidence of topics: titles of specialised workshops, placed with and without their authors as words.
 
     python -m bench.topics_authors --data FOLDER
 
