@@ -5,13 +5,20 @@ from pathlib import Path
 import pytest
 
 from wayhound.errors import ConfigError
-from wayhound.record_kinds import KINDS, FieldSpec, read_kinds, spec_of
+from wayhound.record_kinds import KINDS, PAPERS_AND_DOCUMENTS, FieldSpec, read_kinds, spec_of
 
 
 def test_every_kind_has_one_field_that_names_its_records() -> None:
     for spec in KINDS.values():
         assert len(spec.with_role("title")) == 1
         assert len({field.name for field in spec.fields}) == len(spec.fields)
+
+
+def test_a_document_has_the_fields_of_a_paper_in_the_same_order() -> None:
+    papers, documents = (KINDS[kind].fields for kind in PAPERS_AND_DOCUMENTS)
+    own = [field for field in documents if field not in papers]
+    assert [field for field in documents if field in papers] == list(papers)
+    assert [field.name for field in own] == ["reason", "text"]
 
 
 def test_an_unknown_kind_is_made_of_the_fields_that_its_records_have() -> None:

@@ -80,7 +80,17 @@ def test_files_that_cannot_be_read_have_a_line_with_the_reason(folder: Path) -> 
     assert "8 files: 8 added; 3 papers, " in result.stderr
     listed = call(folder, "list", "--unread").stdout
     assert all(f"{name}: {reason}. " in listed for name, reason in expected.items())
-    assert "5 other files" in call(folder, "list").stderr
+    assert "5 unread files: " in call(folder, "list").stderr
+
+
+def test_documents_are_exported_with_the_papers_and_counted_apart(folder: Path) -> None:
+    ready(folder)
+    (folder / "pump.txt").write_text(f"The pump in the garden\n\nCarl Stone\n\n{'Fill the pump. ' * 30}")
+    call(folder, "add", str(folder / "pump.txt"))
+    exported = call(folder, "export")
+    assert exported.stderr.strip() == "3 papers and 1 other document"
+    assert "@misc{stonepump" in exported.stdout
+    assert "1 other document: " in call(folder, "list").stderr
 
 
 def test_files_that_ask_not_to_be_indexed_are_left_out_and_it_is_said(folder: Path) -> None:

@@ -208,7 +208,7 @@ def test_where_papers_stand_under_no_topic_it_is_told_how_they_come_there(
     tmp_path: Path, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Workspace.create(tmp_path / "bare") as bare:
-        bare.stores.records.save([Record("paper", "1", {"title": (Value("Hops to the goal"),)})])
+        bare.stores.records.save([Record("document", "1", {"title": (Value("Hops to the goal"),)})])
     for folder in (tmp_path / "bare", workspace):
         run(["serve", "-w", str(folder), "--host", "203.0.113.7"])
         assert ("topics train" in capsys.readouterr().err) == (folder != workspace)

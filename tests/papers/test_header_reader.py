@@ -216,6 +216,29 @@ def test_how_likely_a_document_is_a_paper_is_a_field_of_it() -> None:
     assert read_paper(paper(), models, "", "document").fields["paper_probability"][0].text == "0.00"
 
 
+def test_a_document_that_is_no_paper_keeps_all_that_was_read_of_it() -> None:
+    title = "Trails of the northern forest\n\nDora Field\n\n"
+    degree = "A dissertation submitted in partial fulfillment of the requirements for the degree of Doctor"
+    abstract = (
+        "Abstract\n\nEvery trail of the forest was walked twice, and the time of a walk was written down.\n\n"
+    )
+    body = "1 Introduction\n\nTrails are older than roads. Nobody has counted the steps of a trail in winter before.\n"
+    read = read_paper(
+        plain(f"{title}{degree}\n\nUniversity of Somewhere\n\nJune 2004\n\n{abstract}{body}"), MODELS, ""
+    )
+    assert read.kind == "document"
+    assert read.fields["degree"][0].text == degree
+    assert read.fields["affiliation"][0].text == "University of Somewhere"
+    assert read.fields["abstract"][0].text.startswith("Every trail")
+    assert "text" not in read.fields  # the abstract says what it is about
+    assert "note" not in read.fields
+    pump = (
+        "Fill the pump with water before the first use. The water must be clean, and the pump must be level."
+    )
+    bare = read_paper(plain(f"The pump in the garden\n\nCarl Stone\n\n{pump}\n"), MODELS, "")
+    assert bare.fields["text"][0].text.startswith("Fill the pump")  # without title and author
+
+
 def test_a_document_of_running_heads_alone_is_a_document_without_text() -> None:
     models = PaperModels(shipped_crf("header"), shipped_crf("reference"))
     read = read_paper(laid_out([]), models, "")

@@ -54,8 +54,8 @@ paths = st.lists(topic_names, min_size=1, max_size=3).map(tuple)
 def test_a_topic_counts_all_that_stands_under_it(
     order: list[tuple[str, ...]], counts: dict[tuple[str, ...], int]
 ) -> None:
-    topics = TopicMap(order, counts)
-    assert topics.root.count == sum(counts.values())
+    topics = TopicMap(order, counts, counts)
+    assert topics.root.count == topics.root.documents == sum(counts.values())
     for node in topics.root.walk():
         assert topics.at(node.slug) is node
         below = [count for path, count in counts.items() if path[: len(node.path)] == node.path]

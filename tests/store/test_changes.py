@@ -42,6 +42,13 @@ def test_every_saved_record_has_a_larger_number_than_those_before(database: Data
     assert (changes.newest(), changes.waiting(0), changes.waiting(2)) == (3, 2, 1)
 
 
+def test_a_place_in_a_topic_changes_papers_and_other_documents(database: Database) -> None:
+    RecordStore(database).save([paper("a"), Record("document", "b", {}), Record("page", "c", {})])
+    TopicStore(database).save([TopicPlacement(name, ("Walking",), 1.0, ("Walking",)) for name in "abc"], {})
+    assert sorted(changed_after(database, 3)) == ["a", "b"]
+    assert TopicStore(database).counts_of("document") == {("Walking",): 1}
+
+
 def test_batches_together_are_all_that_changed(database: Database) -> None:
     RecordStore(database).save(paper(str(number)) for number in range(25))
     batches = list(ChangeStore(database).since(0, batch=10))

@@ -288,7 +288,7 @@ def read_papers(workspace: Workspace, *paths: AnyPath, workers: int = 1) -> Iter
 
 
 def fill_topics(workspace: Workspace, tree: str = "computer-science") -> tuple[int, int]:
-    """Place the papers of the workspace in its topic tree; return how many have a topic, and how many there are.
+    """Place papers and other documents in the workspace's topic tree; return how many have a topic, and the total.
 
     `tree` names a ready tree or a file; it is used if the workspace has no tree yet.
     """

@@ -17,7 +17,7 @@ from wayhound.app.papers.works import CITED_ONLY, document_of_work, fill_from_ci
 from wayhound.citations.hubs import CitationGraph, HubScores
 from wayhound.errors import WayhoundError, WorkspaceLocked
 from wayhound.files import write_file
-from wayhound.record_kinds import FILE_NAME, KindSpec, read_kinds
+from wayhound.record_kinds import FILE_NAME, PAPERS_AND_DOCUMENTS, KindSpec, read_kinds
 from wayhound.search.schema import SCORE_DIGITS, IndexDocument, RecordContext, index_document
 from wayhound.search.similar import write_similar
 from wayhound.search.snapshot import (
@@ -37,8 +37,6 @@ FOLLOW_SECONDS = 0.25  # a record is found within two seconds of being saved; a 
 HOLD_SECONDS = 3.0  # without a change, after which a follower lets others write
 QUIET_SECONDS = 2.0  # without a change of papers, after which their scores are computed again
 REST = 20  # times as long as computing them took, before it is done again
-
-_OF_FILES = ("paper", "document")  # kinds of records whose file has a text
 
 Progress = Callable[[int, int], None]
 """Called with the number of records done and their total."""
@@ -176,9 +174,9 @@ class IndexFeed:
         record = self.workspace.stores.records.get(change.kind, change.id)
         if record is None:
             return None
-        body = " ".join(self.workspace.stores.documents.pages(record.id)) if record.kind in _OF_FILES else ""
-        if record.kind != "paper":
-            return index_document(record, RecordContext(change=change.number, body=body), self._kinds)
+        if record.kind not in PAPERS_AND_DOCUMENTS:
+            return index_document(record, RecordContext(change=change.number), self._kinds)
+        body = " ".join(self.workspace.stores.documents.pages(record.id))
         complete = fill_from_citations(self.workspace.stores.papers, record)
         references = (
             stored.citation.all_text
@@ -197,7 +195,7 @@ class IndexFeed:
         }
 
     def _context(self, change: RecordChange) -> RecordContext:
-        """Return topics, citations and scores of a paper; other kinds have none."""
+        """Return topics, citations and scores of a paper; other documents have topics, other kinds nothing."""
         placed, scores = self.workspace.stores.topics.get(change.id), self.workspace.stores.scores
         topics = tuple(path for path in (placed.topic, placed.second) if path) if placed else ()
         return RecordContext(

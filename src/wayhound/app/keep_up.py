@@ -13,6 +13,7 @@ from typing import Self
 
 from wayhound.files import write_file
 from wayhound.processes import kill_group, python_command, start_process
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.workspace import Workspace
 
 LOG_NAME = "keep-up.json"
@@ -163,7 +164,7 @@ class KeepUp:
 
     def _has_papers_since(self, change: int) -> bool:
         with Workspace.open(self.folder) as workspace:
-            return workspace.stores.changes.has("paper", change)
+            return any(workspace.stores.changes.has(kind, change) for kind in PAPERS_AND_DOCUMENTS)
 
     def _step(self, arguments: Sequence[str]) -> KeptStep:
         command = python_command("wayhound", *arguments, "--workspace", str(self.folder))

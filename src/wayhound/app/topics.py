@@ -12,6 +12,7 @@ import numpy as np
 
 from wayhound.app.parallel import map_items
 from wayhound.errors import UsageError
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.store.model_files import load_meta, load_model, save_model
 from wayhound.topics.documents import (
     CitationLinks,
@@ -77,7 +78,7 @@ class TopicReport:
 def read_corpus(
     workspace: Workspace, files: Sequence[Path] = (), citations: Path | None = None
 ) -> TopicCorpus:
-    """Return the documents of JSON-lines files, or the papers of the workspace if there are no files.
+    """Return the documents of JSON-lines files, or else the papers and other documents of the workspace.
 
     `citations` is a file of further citations. Raises UsageError if there are no documents.
     """
@@ -91,9 +92,9 @@ def read_corpus(
 def place_papers(
     workspace: Workspace, default_tree: str, on_progress: OnProgress = lambda *_: None
 ) -> tuple[int, int]:
-    """Train on the papers of a workspace; `default_tree` is written if there is no tree yet.
+    """Train on the papers and other documents of a workspace; `default_tree` is written if there is no tree yet.
 
-    Return how many papers have a topic, and how many there are. Raises UsageError if none could be placed.
+    Return how many of them have a topic, and how many there are. Raises UsageError if none could be placed.
     """
     topics = Topics(workspace)
     if not topics.tree_file.exists:
@@ -115,9 +116,10 @@ def _documents_in(files: Sequence[Path]) -> Iterator[TopicDocument]:
 
 def _papers(workspace: Workspace) -> Iterator[TopicDocument]:
     papers = workspace.stores.papers
-    for record in workspace.stores.records.iterate("paper"):
-        cited = (entry.citation.title for entry in papers.citations(record.id) if entry.number)
-        yield document_from_record(record, filter(None, cited))
+    for kind in PAPERS_AND_DOCUMENTS:
+        for record in workspace.stores.records.iterate(kind):
+            cited = (entry.citation.title for entry in papers.citations(record.id) if entry.number)
+            yield document_from_record(record, filter(None, cited))
 
 
 def _citations(workspace: Workspace) -> Iterator[tuple[str, str]]:
@@ -185,7 +187,7 @@ class Topics:
         with_suggestions: bool = False,
         on_progress: OnProgress = lambda *_: None,
     ) -> TopicTraining:
-        """Train on a corpus, by default the papers of the workspace; save the model and all placements.
+        """Train on a corpus, by default that of the workspace; save the model and all placements.
 
         Corrections are kept. With suggestions, these are saved beside the model for `suggestions`. Raises
         UsageError if there is no tree, no document, or nothing to learn from.

@@ -147,7 +147,7 @@ def show(paper_id: str, folder: Path, as_json: bool) -> None:
 @click.option("--format", "file_format", type=click.Choice(list(FORMATS)), default="bibtex", show_default=True,
               help="The file format.")  # fmt: skip
 def export(paper_ids: tuple[str, ...], folder: Path, file_format: str, path: Path | None) -> None:
-    """Write papers, all or some, for reference managers and TeX.
+    """Write papers and other documents, all or some, for reference managers and TeX.
 
     What a paper does not say about itself, such as where it appeared, is taken from papers that cite it.
     """

@@ -24,7 +24,7 @@ from wayhound.app.papers.adding import (
 )
 from wayhound.app.papers.corrections import KIND
 from wayhound.app.papers.grouping import regroup
-from wayhound.app.papers.library import PAPER, PaperLibrary
+from wayhound.app.papers.library import DOCUMENT, PAPER, PaperLibrary
 from wayhound.app.papers.overview import overview, sorted_papers
 from wayhound.app.papers.training import train as train_models
 from wayhound.app.papers.works import fill_from_citations
@@ -37,6 +37,7 @@ from wayhound.papers.bibliography import FORMATS
 from wayhound.papers.models import ModelName
 from wayhound.papers.training_data import PaperData
 from wayhound.record import Record
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.topics.tree import TREE_NAME, load_tree_text
 from wayhound.wording.papers import (
     NO_TITLE,
@@ -48,6 +49,7 @@ from wayhound.wording.papers import (
     format_same,
     format_trained,
     format_unread,
+    papers_and_documents,
     papers_placed,
 )
 from wayhound.wording.quantities import count
@@ -173,7 +175,7 @@ def print_next_steps(folder: Path) -> None:
     """Print what can be done with papers, if there are any."""
     with Workspace.open(folder) as workspace:
         outcomes = PaperLibrary(workspace).files.outcomes()
-    if outcomes.get(PAPER):
+    if any(outcomes.get(kind) for kind in PAPERS_AND_DOCUMENTS):
         next_steps(
             (command_for(folder, "papers list"), "what was read"),
             (command_for(folder, "papers export --out papers.bib"), "for reference managers and TeX"),
@@ -237,13 +239,17 @@ def show(folder: Path, paper_id: str, *, as_json: bool) -> None:
 def export(folder: Path, paper_ids: Sequence[str], file_format: str, path: Path | None) -> None:
     with Workspace.open(folder) as workspace:
         library = PaperLibrary(workspace)
-        records = [library.find(name) for name in paper_ids] or list(workspace.stores.records.iterate(PAPER))
+        records = [library.find(name) for name in paper_ids] or [
+            record for kind in PAPERS_AND_DOCUMENTS for record in workspace.stores.records.iterate(kind)
+        ]
         text = FORMATS[file_format](fill_from_citations(library.papers, record) for record in records)
     if path:
         path.write_text(text, "utf-8")
     else:
         sys.stdout.write(text)
-    err.print(count(len(records), "paper") + (f" in {path}" if path else ""), markup=False)
+    papers = sum(record.kind == PAPER for record in records)
+    written = papers_and_documents(papers, len(records) - papers)
+    err.print(written + (f" in {path}" if path else ""), markup=False)
 
 
 # Correcting and training
@@ -306,9 +312,10 @@ def take_up_papers(folder: Path, paths: Sequence[Path], tree: str) -> None:
     add(folder, paths, None, from_forage=False, run_id=None, as_json=False)
     try:
         with Workspace.open(folder) as workspace, err.status("Placing papers under topics…"):
-            placed, papers = place_papers(workspace, default_tree)
+            placed, total = place_papers(workspace, default_tree)
+            documents = workspace.stores.catalogue.counts().get(DOCUMENT, 0)
     except UsageError as error:
         where = folder / TREE_NAME
         err.print(f"No paper was placed under a topic. {error} The tree is in {where}.", markup=False)
         return
-    err.print(papers_placed(placed, papers))
+    err.print(papers_placed(placed, total - documents, documents))

@@ -20,6 +20,7 @@ from wayhound.app.keep_up import KeepUp
 from wayhound.cli.console import command_for, err, require_extra, write_line
 from wayhound.cli.language import Command, port_option, workers_option, workspace_option
 from wayhound.errors import UsageError, WayhoundError, WorkspaceLocked
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.wording.faults import format_error
 from wayhound.workspace import Workspace, is_writable
 
@@ -239,11 +240,10 @@ def _indexing_bar() -> Iterator[Callable[[int, int], None]]:
 
 
 def _suggest_topics(folder: Path) -> None:
-    """Say how papers are placed under topics, if there are papers and none is."""
+    """Say how papers and other documents are placed under topics, if there are any and none is."""
     with Workspace.open(folder) as workspace:
-        paper = next(iter(workspace.stores.records.iterate("paper")), None)
-        placed = workspace.stores.topics.counts()
-    if paper and not placed:
+        counts, placed = workspace.stores.catalogue.counts(), workspace.stores.topics.counts()
+    if not placed and any(kind in counts for kind in PAPERS_AND_DOCUMENTS):
         err.print("No paper is placed under a topic yet. While this runs, or before:", markup=False)
         for step in ("topics init", "topics train"):
             err.print(f"  [bold]{escape(command_for(folder, step))}[/]")

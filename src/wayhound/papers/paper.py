@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log, log1p
 from statistics import median
@@ -77,11 +77,9 @@ _NO_PERSON = re.compile(
     r"\b(?:supervis|advis)ors?\b|betreuer|gutachter|\bsociety\b|\bmember\b|\bmanual\b|\beditorial\b|\bph\.?\s?d\b|\bcite\b|\bcitation\b|zitier|\bdoi\b|/|\d{3}",
     re.IGNORECASE,
 )
+# Not kept of a document that is no paper: without an abstract to end the header, running text is read as notes.
+_NOT_OF_DOCUMENTS = frozenset({"note"})
 _YEAR_SOURCES = ("date", "pubnum", "note")  # fields that the year of a paper is taken from, best first
-# Fields that are kept of a document that is no paper.
-_OF_DOCUMENTS = frozenset(
-    "author year doi abstract keyword journal booktitle volume number pages publisher".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class ReadReference:
 
 @dataclass(frozen=True, slots=True)
 class ReadPaper:
-    """The fields read from a document. One that is no paper has title, authors, year and DOI, but no references.
+    """The fields read from a document. One that is no paper has the fields of a paper, but no notes and references.
 
     `reason` is a sentence that explains `kind`; `pages` has the running text of each page, without the references.
     """
@@ -140,7 +138,7 @@ def read_paper(document: Document, models: PaperModels, url: str, kind: str = ""
     probability = paper_probability(document, sections, fields, n_references=len(raw), n_cited=n_cited)
     about |= _certainty_fields(decided.get(kind, probability))
     if kind == "document" or not (kind or sections.is_paper):
-        kept = {name: values for name, values in fields.items() if name in _OF_DOCUMENTS}
+        kept = {name: values for name, values in fields.items() if name not in _NOT_OF_DOCUMENTS}
         kept |= _document_fields(document, reason, fields) | _stated(document) | about
         return ReadPaper("document", reason, kept, pages=page_texts(document))
     references = tuple(_read_reference(reference, models, spans) for reference in raw)
@@ -468,7 +466,9 @@ def _document_fields(document: Document, reason: str, fields: Fields) -> Fields:
         (value for value in fields.get("title", ()) if _begins_with(words(value.text), words(title))),
         Value(title, _DOUBTED_CONFIDENCE),
     )
-    values = (named, Value(reason), Value(_excerpt(document)))
+    known = {word for value in (named, *fields.get("author", ())) for word in words(value.text)}
+    beginning = "" if fields.get("abstract") else _excerpt(document, known)
+    values = (named, Value(reason), Value(beginning))
     return {
         name: (value,) for name, value in zip(("title", "reason", "text"), values, strict=True) if value.text
     }
@@ -478,12 +478,14 @@ def _begins_with(text: Sequence[str], beginning: Sequence[str]) -> bool:
     return bool(beginning) and list(text[: len(beginning)]) == list(beginning)
 
 
-def _excerpt(document: Document) -> str:
-    """Return the first lines, with words cut at line ends rejoined."""
+def _excerpt(document: Document, known: Collection[str]) -> str:
+    """Return the first lines that say more than the `known` words, with words cut at line ends rejoined."""
     lines, length = list[Line](), 0
     for line in document.lines:
         if length > _EXCERPT:
             break
+        if all(word in known for word in words(line.text)):
+            continue
         lines.append(line)
         length += len(line.text) + 1
     if not lines:  # nothing but running heads

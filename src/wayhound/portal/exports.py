@@ -13,18 +13,27 @@ from fastapi.responses import Response, StreamingResponse
 from markupsafe import Markup
 
 from wayhound.app.papers.works import CITED_ONLY
-from wayhound.papers.bibliography import page_ends, to_bibtex, to_csl_json, to_ris, year_of
+from wayhound.papers.bibliography import (
+    EntryKind,
+    entry_kind,
+    page_ends,
+    to_bibtex,
+    to_csl_json,
+    to_ris,
+    year_of,
+)
 from wayhound.portal.addresses import from_key, quoted, record_url
 from wayhound.portal.library import Library, PageMaker
 from wayhound.portal.portal import FORMAT_TYPES, FieldNames, Key, Kind, Portal, split_names
 from wayhound.record import Record
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.store.records import fields_to_json
 from wayhound.web.pages import BadRequest, NotFound, RenderedPage, rendered_file
 
 BATCH = 200
 MOST_A_PAGE = 1000
 JSON_LINES = "application/x-ndjson"
-CITABLE = ("paper", CITED_ONLY)
+CITABLE = (*PAPERS_AND_DOCUMENTS, CITED_ONLY)
 LIST_FORMATS = (("bib", "BibTeX", to_bibtex), ("ris", "RIS", to_ris), ("csl.json", "CSL-JSON", to_csl_json))
 """Ending, name and writer of each format that the papers of a whole search or topic come in."""
 
@@ -33,7 +42,19 @@ _TAGS = {"journal": "citation_journal_title", "booktitle": "citation_conference_
          "number": "citation_issue", "publisher": "citation_publisher", "doi": "citation_doi",
          "abstract": "citation_abstract"}  # fmt: skip
 _COINS = {"journal": "rft.jtitle", "booktitle": "rft.btitle", "volume": "rft.volume", "number": "rft.issue",
-          "pages": "rft.pages", "publisher": "rft.pub"}  # fmt: skip
+          "pages": "rft.pages", "publisher": "rft.pub", "institution": "rft.inst"}  # fmt: skip
+_OPEN_URL: dict[EntryKind, tuple[str, str, str]] = {
+    "journal": ("journal", "article", "rft.atitle"), "meeting": ("book", "proceeding", "rft.atitle"),
+    "chapter": ("book", "bookitem", "rft.atitle"), "report": ("book", "report", "rft.btitle"),
+    "doctoral": ("dissertation", "dissertation", "rft.title"),
+    "thesis": ("dissertation", "dissertation", "rft.title"), "book": ("book", "book", "rft.btitle"),
+    "other": ("book", "document", "rft.btitle"),
+}  # fmt: skip
+"""The format of Z39.88, the genre, and the name of the title, for each kind of entry."""
+_SCHEMA_TYPES: dict[EntryKind, str] = {
+    "report": "Report", "doctoral": "Thesis", "thesis": "Thesis", "book": "Book", "other": "CreativeWork",
+}  # fmt: skip
+"""The types of schema.org that are not `ScholarlyArticle`."""
 
 
 # All records of a kind
@@ -113,10 +134,9 @@ def meta_tags(record: Record, base_url: str, pdf_url: str) -> list[tuple[str, st
 
 def coins(record: Record) -> str:
     """Return an OpenURL context object for a span's title (Z39.88), which reference managers pick up."""
-    is_book = bool(record.first("booktitle"))
-    parts = [("ctx_ver", "Z39.88-2004"), ("rft_val_fmt", "info:ofi/fmt:kev:mtx:" + ("book" if is_book else "journal")),
-             ("rft.genre", "proceeding" if is_book else "article"), ("rft.atitle", record.first("title")),
-             ("rft.date", year_of(record))]  # fmt: skip
+    form, genre, title = _OPEN_URL[_described_as(record)]
+    parts = [("ctx_ver", "Z39.88-2004"), ("rft_val_fmt", f"info:ofi/fmt:kev:mtx:{form}"), ("rft.genre", genre),
+             (title, record.first("title")), ("rft.date", year_of(record))]  # fmt: skip
     parts += [("rft.au", value.text) for value in record.fields.get("author", ())]
     parts += [(tag, record.first(name)) for name, tag in _COINS.items()]
     if doi := record.first("doi"):
@@ -125,11 +145,11 @@ def coins(record: Record) -> str:
 
 
 def json_ld(record: Record, base_url: str) -> dict[str, Any]:
-    """Return schema.org's description of a paper."""
+    """Return schema.org's description of a paper or another document."""
     url = base_url + record_url(record.kind, record.id)
     described: dict[str, Any] = {
         "@context": "https://schema.org",
-        "@type": "ScholarlyArticle",
+        "@type": _SCHEMA_TYPES.get(_described_as(record), "ScholarlyArticle"),
         "@id": url,
         "url": url,
         "name": record.first("title"),
@@ -141,6 +161,12 @@ def json_ld(record: Record, base_url: str) -> dict[str, Any]:
         "sameAs": [value.text for value in record.fields.get("url", ())],
     }
     return {name: value for name, value in described.items() if value}
+
+
+def _described_as(record: Record) -> EntryKind:
+    """Return the kind of publication; a paper of which nothing more is known counts as an article."""
+    kind = entry_kind(record)
+    return "journal" if kind == "other" and record.kind != "document" else kind
 
 
 def data_block(data: dict[str, Any]) -> Markup:
@@ -162,7 +188,7 @@ def _part_of(record: Record) -> dict[str, str]:
 def _citable(library: Library, kind: str, key: str) -> Record:
     record = library.at(kind, key)
     if record.kind not in CITABLE:
-        raise NotFound("Only papers come in this form.")
+        raise NotFound("Only papers and other documents come in this form.")
     return record
 
 

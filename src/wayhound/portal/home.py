@@ -16,6 +16,7 @@ from wayhound.portal.library import Library, TopicNode
 from wayhound.portal.portal import Choice, Portal
 from wayhound.portal.record_pages import Card, card_of
 from wayhound.portal.search_pages import PageNumber, SearchParameters, value_text
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.search.query import terms
 from wayhound.search.results import SearchRequest
 from wayhound.web.pages import NotFound
@@ -157,7 +158,8 @@ def home_view(library: Library, name: str) -> Home:
     records = [library.find(stamp.kind, stamp.id) for stamp in stamps]
     cards = tuple(card_of(record, library.spec(record.kind), 160) for record in records if record)
     counts = dict(sorted(library.counts().items(), key=lambda entry: -entry[1]))
-    topics = _top_topics(library) if "paper" in counts or not library.topics().is_empty else ()
+    has_papers = any(kind in counts for kind in PAPERS_AND_DOCUMENTS)
+    topics = _top_topics(library) if has_papers or not library.topics().is_empty else ()
     return Home(
         name=name,
         tagline=_tagline(library, counts),

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from starlette.types import Scope
@@ -21,7 +22,7 @@ from wayhound.errors import UsageError
 from wayhound.portal.addresses import from_key, slugs
 from wayhound.record import Record
 from wayhound.record_kinds import FILE_NAME as KINDS_FILE
-from wayhound.record_kinds import KindSpec, read_kinds, spec_of
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS, KindSpec, read_kinds, spec_of
 from wayhound.search.index import SearchIndex
 from wayhound.search.results import FACETS
 from wayhound.search.snapshot import Stamp
@@ -51,12 +52,13 @@ _FACET_LABELS = {"topic": "Topic", "year": "Year", "venue": "Venue", "site": "Si
 
 @dataclass(frozen=True, slots=True)
 class TopicNode:
-    """A topic; `count` is the number of papers at it and below it."""
+    """A topic; `count` is the number of papers and documents at it and below it, `documents` that of these alone."""
 
     path: TopicPath
     slug: str
     count: int = 0
     children: tuple[TopicNode, ...] = field(default=(), repr=False)
+    documents: int = 0
 
     @property
     def name(self) -> str:
@@ -75,15 +77,23 @@ class TopicNode:
 class TopicMap:
     """Topics by path and by address. The root has neither a name nor a slug."""
 
-    def __init__(self, order: Iterable[TopicPath], counts: Mapping[TopicPath, int]) -> None:
-        """Put topics in the `order` of the tree's file; topics that only papers name come after it."""
+    def __init__(
+        self,
+        order: Iterable[TopicPath],
+        counts: Mapping[TopicPath, int],
+        documents: Mapping[TopicPath, int] = MappingProxyType({}),
+    ) -> None:
+        """Put topics in the `order` of the tree's file; topics that only papers name come after it.
+
+        `counts` are of papers and other documents together, and `documents` of these others alone.
+        """
         below: dict[TopicPath, dict[TopicPath, None]] = {}
         for path in (*order, *sorted(counts)):
             for depth in range(len(path)):
                 below.setdefault(path[:depth], {})[path[: depth + 1]] = None
-        self._source = [*below], dict(counts)
-        self.root = _topic_node((), "", below, counts)
-        self.unplaced = counts.get((), 0)
+        self._source = [*below], dict(counts), dict(documents)
+        self.root = _topic_node((), "", below, counts, documents)
+        self.unplaced, self.unplaced_documents = counts.get((), 0), documents.get((), 0)
         nodes = list(self.root.walk())
         self._by_path = {node.path: node for node in nodes}
         self._by_slug = {node.slug: node for node in nodes}
@@ -117,13 +127,17 @@ class TopicMap:
 
 
 def _topic_node(
-    path: TopicPath, slug: str, below: Mapping[TopicPath, Mapping[TopicPath, None]], counts: Mapping[TopicPath, int]
+    path: TopicPath, slug: str, below: Mapping[TopicPath, Mapping[TopicPath, None]], counts: Mapping[TopicPath, int],
+    documents: Mapping[TopicPath, int],
 ) -> TopicNode:  # fmt: skip
     paths = list(below.get(path, ()))
     named = zip(paths, slugs(child[-1] for child in paths), strict=True)
-    children = tuple(_topic_node(child, f"{slug}/{word}".lstrip("/"), below, counts) for child, word in named)
-    own = counts.get(path, 0) if path else 0
-    return TopicNode(path, slug, own + sum(child.count for child in children), children)
+    children = tuple(
+        _topic_node(child, f"{slug}/{word}".lstrip("/"), below, counts, documents) for child, word in named
+    )
+    own, own_documents = (counts.get(path, 0), documents.get(path, 0)) if path else (0, 0)
+    count = own + sum(child.count for child in children)
+    return TopicNode(path, slug, count, children, own_documents + sum(child.documents for child in children))
 
 
 _NO_ENTRY = (0.0, None, None)
@@ -264,8 +278,9 @@ class Library:
             order = [topic.path for topic in read_tree(path).topics] if path.exists() else []
         except UsageError:  # an unfinished edit of the file must not take the portal down
             order = []
-        counts = self.stores.topics.counts() if order or "paper" in self.counts() else {}
-        return TopicMap(order, counts)
+        has_any = order or any(kind in self.counts() for kind in PAPERS_AND_DOCUMENTS)
+        store = self.stores.topics
+        return TopicMap(order, store.counts(), store.counts_of("document")) if has_any else TopicMap((), {})
 
     def facet_names(self) -> tuple[str, ...]:
         """Return the facets that every collection has, and those of this one."""

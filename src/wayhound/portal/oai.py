@@ -20,6 +20,7 @@ from wayhound.portal.addresses import doi_url, from_key, record_url, slugs, to_k
 from wayhound.portal.library import Library
 from wayhound.portal.portal import Portal, iso_time, now
 from wayhound.record import Record
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.store.records import ChangeCursor, RecordStamp
 from wayhound.web.pages import add, document, legal
 
@@ -43,12 +44,13 @@ _DC = "http://purl.org/dc/elements/1.1/"
 _OAI_DC = "http://www.openarchives.org/OAI/2.0/oai_dc/"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _SCHEMA = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd"
+_BIBLIOGRAPHIC: Mapping[str, str] = {
+    "title": "title", "author": "creator", "abstract": "description", "keyword": "subject",
+    "publisher": "publisher", "journal": "source", "booktitle": "source", "institution": "publisher",
+    "year": "date",
+}  # fmt: skip
 _ELEMENTS: Mapping[str, Mapping[str, str]] = {
-    "paper": {
-        "title": "title", "author": "creator", "abstract": "description", "keyword": "subject",
-        "publisher": "publisher", "journal": "source", "booktitle": "source", "institution": "publisher",
-        "year": "date",
-    },
+    **dict.fromkeys(PAPERS_AND_DOCUMENTS, _BIBLIOGRAPHIC),
     "page": {
         "title": "title", "snippet": "description", "label": "subject", "language": "language", "found": "date",
         "url": "source",
@@ -181,21 +183,22 @@ class OaiList:
 
 
 def list_sets(library: Library) -> Iterator[tuple[str, str]]:
-    """Yield sets with their names: the kinds, and below papers the topics."""
+    """Yield sets with their names: the kinds, and below papers and documents the topics."""
     kinds = list(library.counts())
     for kind, slug in zip(kinds, slugs(kinds), strict=True):
         yield slug, library.spec(kind).plural
     for node in library.topics().root.walk():
-        if node.slug and "paper" in kinds:
-            yield f"paper:{node.slug.replace('/', ':')}", " › ".join(node.path)
+        for kind in PAPERS_AND_DOCUMENTS:
+            if node.slug and kind in kinds:
+                yield f"{kind}:{node.slug.replace('/', ':')}", " › ".join(node.path)
 
 
 def _sets_of_record(library: Library, kind: str, record_id: str) -> tuple[str, ...]:
     kinds = list(library.counts())
     own = dict(zip(kinds, slugs(kinds), strict=True)).get(kind)
-    placement = library.stores.topics.get(record_id) if kind == "paper" else None
+    placement = library.stores.topics.get(record_id) if kind in PAPERS_AND_DOCUMENTS else None
     node = library.topics().by_path(placement.topic) if placement and placement.topic else None
-    topic = [f"paper:{node.slug.replace('/', ':')}"] if node else []
+    topic = [f"{kind}:{node.slug.replace('/', ':')}"] if node else []
     return tuple([own, *topic] if own else topic)
 
 

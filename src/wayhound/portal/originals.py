@@ -17,6 +17,7 @@ from wayhound.portal.library import Library, Readers
 from wayhound.portal.page_image import Box, PageImage, render_page
 from wayhound.portal.portal import Key, Kind, Portal
 from wayhound.record import Record
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.visit import ArchiveRef
 from wayhound.web.guards import STRANGERS_POLICY
 from wayhound.web.pages import BadRequest, Busy, NotFound, answer
@@ -41,7 +42,7 @@ class ArchivedCopy:
 
 def archived_ref(library: Library, record: Record) -> ArchiveRef:
     """Return the place in the archive of the file or page that a record was read from. Raises NotFound."""
-    file = library.stores.documents.get(record.id) if record.kind in {"paper", "document"} else None
+    file = library.stores.documents.get(record.id) if record.kind in PAPERS_AND_DOCUMENTS else None
     if file is not None:
         return file.archived
     clicks = library.click_path(record)

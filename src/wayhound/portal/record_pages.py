@@ -57,7 +57,7 @@ from wayhound.portal.portal import (
 )
 from wayhound.portal.search_pages import hit_map, hit_views
 from wayhound.record import Record, Span, Value
-from wayhound.record_kinds import FieldSpec, KindSpec
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS, FieldSpec, KindSpec
 from wayhound.visit import Visit
 from wayhound.web.pages import RenderedPage, answer
 from wayhound.wording.reasons import format_reason
@@ -107,7 +107,7 @@ def card_of(record: Record, spec: KindSpec, summary_chars: int = 240) -> Card:
 
 def _venue(record: Record, spec: KindSpec) -> str:
     """Return where a paper appeared; of other kinds the values of their facets. A page says enough by its site."""
-    if record.kind == "paper":
+    if record.kind in PAPERS_AND_DOCUMENTS:
         return _first(record, _VENUES)
     facets = [record.first(field.name) for field in spec.with_role("facet") if not field.fact]
     return "" if record.kind == "page" else " · ".join(filter(None, facets))
@@ -215,9 +215,9 @@ class GoalReason:
 
 @dataclass(frozen=True, slots=True)
 class PlacedTopic:
-    """The place of a paper in the topic tree, the confidence in it, and the words that decided it.
+    """The place of a document in the topic tree, the confidence in it, and the words that decided it.
 
-    `topics` is empty for a paper that fits nowhere. `perhaps` are the likeliest leaves where none is likely enough.
+    `topics` is empty for one that fits nowhere. `perhaps` are the likeliest leaves where none is likely enough.
     """
 
     topics: tuple[TopicLink, ...]
@@ -281,7 +281,8 @@ class RecordDetails:
 def details_of(library: Library, record: Record) -> RecordDetails:
     is_paper = record.kind == "paper"
     spec = library.spec(record.kind)
-    file = library.stores.documents.get(record.id) if record.kind in {"paper", "document"} else None
+    is_of_file = record.kind in PAPERS_AND_DOCUMENTS
+    file = library.stores.documents.get(record.id) if is_of_file else None
     clicks = library.click_path(record)
     paths = _found_paths(library, record, clicks)
     stamp = library.stores.catalogue.stamp(record.kind, record.id)
@@ -297,7 +298,7 @@ def details_of(library: Library, record: Record) -> RecordDetails:
         url=url,
         card=card_of(record, spec),
         fields=shown_fields(record, spec, has_images=file is not None and file.kind == "pdf"),
-        placed=_placed(library, record.id) if is_paper else None,
+        placed=_placed(library, record.id) if is_of_file else None,
         references=references_of(library, record.id) if is_paper else (),
         cited_by=cited_by,
         cited_by_count=cited_by_count,
@@ -360,7 +361,7 @@ def _placed(library: Library, paper: str) -> PlacedTopic | None:
 
 def _found_paths(library: Library, record: Record, clicks: tuple[Visit, ...]) -> tuple[FoundPath, ...]:
     """Return the paths to the sources of a record's file if it has one, else that to its visit."""
-    if record.kind in {"paper", "document"}:
+    if record.kind in PAPERS_AND_DOCUMENTS:
         sources = [source for source in library.stores.documents.sources(record.id) if source.site]
         if sources:
             return tuple(
@@ -473,7 +474,8 @@ def _page_mark(page: int) -> str:
     return f' <span class="small quiet">(page {page})</span>' if page else ""
 
 
-_QUICK_KIND = "paper"  # a few lookups; the path to a page, and what is related to it, may take long
+# They take a few lookups; the path to a page, and what is related to it, may take long.
+_QUICK_KINDS = PAPERS_AND_DOCUMENTS
 
 
 def record_routes(portal: Portal) -> APIRouter:
@@ -489,7 +491,7 @@ def record_routes(portal: Portal) -> APIRouter:
 
     def quick_page(scope: Scope) -> PageMaker | None:
         kind, _, key = scope["path"].removeprefix("/records/").partition("/")
-        if kind != _QUICK_KIND or scope["query_string"] or "/" in key:
+        if kind not in _QUICK_KINDS or scope["query_string"] or "/" in key:
             return None
         key, dot, ending = key.partition(".")
         if is_citation_format(ending):
@@ -501,14 +503,14 @@ def record_routes(portal: Portal) -> APIRouter:
     @router.get("/records/{kind}/{key}.json", response_model=RecordDetails)
     async def record_as_json(request: Request, kind: Kind, key: Key, fields: FieldNames = "") -> Response:
         """The record with all that its page shows. `fields` leaves out all but the named fields."""
-        run = portal.readers.read if kind == "paper" else portal.readers.run
+        run = portal.readers.read if kind in _QUICK_KINDS else portal.readers.run
         details = await run(lambda library: details_of(library, library.at(kind, key)))
         return answer(request, record_json(details, split_names(fields)), "application/json")
 
     @router.get("/records/{kind}/{key}", response_class=HTMLResponse)
     async def record(request: Request, kind: Kind, key: Key) -> Response:
         make = page_of(kind, key, portal.base_url(request))
-        return (await portal.readers.page(request.scope, make, is_quick=kind == _QUICK_KIND)).answer(request)
+        return (await portal.readers.page(request.scope, make, is_quick=kind in _QUICK_KINDS)).answer(request)
 
     return router
 
@@ -517,7 +519,7 @@ def _with_head(library: Library, kind: str, key: str, base_url: str) -> tuple[Re
     """Return the details of a record, and what the head of its page tells machines."""
     record = library.at(kind, key)
     details = details_of(library, record)
-    if record.kind != "paper":
+    if record.kind not in PAPERS_AND_DOCUMENTS:
         return details, {"meta_tags": "", "coins": "", "json_ld": ""}
     pdf_url = details.archived_url if details.archived_type == "pdf" else ""
     return details, {

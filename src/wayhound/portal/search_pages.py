@@ -24,6 +24,7 @@ from wayhound.portal.library import Library, PageMaker, TopicMap
 from wayhound.portal.places import PlaceMap, place_map, places_of
 from wayhound.portal.portal import Choice, FieldNames, HitView, Portal, TopicLink, YearBar, split_names
 from wayhound.record import Record
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.search.results import (
     FACETS,
     MAX_DEPTH,
@@ -248,7 +249,7 @@ def _without_facets(parameters: SearchParameters, results: SearchResults, librar
         citation_urls={
             name: first.url(f"/search.{ending}", limit=PAGE_SIZE)
             for ending, name, _ in LIST_FORMATS
-            if results.total and "paper" in library.counts()
+            if results.total and any(kind in library.counts() for kind in PAPERS_AND_DOCUMENTS)
         },
         json_url=parameters.url("/search.json"),
     )

@@ -22,9 +22,11 @@ from wayhound.portal.search_pages import (
     SortName,
     hit_views,
 )
+from wayhound.record_kinds import PAPERS_AND_DOCUMENTS
 from wayhound.search.results import SearchRequest, Sort
 from wayhound.search.schema import TOPIC_SEPARATOR
 from wayhound.web.pages import BadRequest, NotFound
+from wayhound.wording.papers import papers_and_documents
 
 SORTS: dict[Sort, tuple[str, str]] = {
     "cited": ("citations", "Most cited by papers of this collection first."),
@@ -34,6 +36,7 @@ SORTS: dict[Sort, tuple[str, str]] = {
     "added": ("last added", "The last additions to the collection first."),
 }  # fmt: skip
 
+_ALL = tuple(("type", kind) for kind in PAPERS_AND_DOCUMENTS)
 _FIRST_PAGES = frozenset(map(str, range(1, 100)))
 
 TopicSlug = Annotated[str, Path(max_length=1000, description="As in the addresses of topic pages.")]
@@ -44,10 +47,13 @@ class TopicView:
     name: str
     path: tuple[str, ...]
     url: str
-    count: int
+    count: int  # papers and other documents
+    documents: int  # the others alone
+    counted: str  # both in words
     above: tuple[TopicLink, ...]
     children: tuple[TopicCount, ...]
-    nowhere: int  # papers under no topic; given for the whole tree
+    nowhere: int  # papers and other documents under no topic; given for the whole tree
+    nowhere_counted: str
     sort: str
     sort_meaning: str
     sorts: tuple[Choice, ...]
@@ -62,7 +68,7 @@ class TopicView:
 
 
 def topic_filter(path: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return (("topic", TOPIC_SEPARATOR.join(path)),) if path else (("type", "paper"),)
+    return (("topic", TOPIC_SEPARATOR.join(path)),) if path else _ALL
 
 
 def topic_view(library: Library, slug: str, sort: str, page: int, limit: int) -> TopicView:
@@ -76,14 +82,18 @@ def topic_view(library: Library, slug: str, sort: str, page: int, limit: int) ->
     request = SearchRequest("", order, (page - 1) * limit, limit, (), topic_filter(node.path))
     results = library.index.search(request)
     here = SearchParameters(sort=order, page=page, limit=limit)
+    nowhere, others = (0, 0) if node.path else (topics.unplaced, topics.unplaced_documents)
     return TopicView(
         name=node.name,
         path=node.path,
         url=node.url,
         count=node.count,
+        documents=node.documents,
+        counted=papers_and_documents(node.count - node.documents, node.documents),
         above=tuple(TopicLink(topic.name, topic.url) for topic in topics.above(node)[:-1]),
         children=topic_counts(node, 1 if node.path else 2),
-        nowhere=0 if node.path else topics.unplaced,
+        nowhere=nowhere,
+        nowhere_counted=papers_and_documents(nowhere - others, others),
         sort=sort,
         sort_meaning=SORTS[order][1],
         sorts=tuple(_sort_choice(node, name, label, name == sort) for name, (label, _) in SORTS.items()),

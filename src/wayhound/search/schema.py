@@ -179,7 +179,7 @@ def hit_count(result: tantivy.SearchResult) -> int:
     return int(result.count)  # type: ignore[attr-defined]
 
 
-FORMAT = 7  # of the index files; an index of another format is rebuilt
+FORMAT = 8  # of the index files; an index of another format is rebuilt
 TEXT_FIELDS = ("title", "people", "venue", "topic", "text", "other")  # `words` has the words of all of these
 BODY_FIELD = "body"
 MAX_FREQUENCY = 32  # of a word in one document; more occurrences count as this many

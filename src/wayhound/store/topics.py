@@ -86,6 +86,14 @@ class TopicStore:
         rows = self._database.execute("SELECT topic, count(*) FROM topic_placement GROUP BY topic")
         return {_path(topic): count for topic, count in rows}
 
+    def counts_of(self, kind: str) -> dict[tuple[str, ...], int]:
+        """Return the same for records of one kind."""
+        rows = self._database.execute(
+            "SELECT topic, count(*) FROM record JOIN topic_placement ON document = id WHERE kind = ? GROUP BY topic",
+            (kind,),
+        )
+        return {_path(topic): count for topic, count in rows}
+
     def correct(self, document: str, topic: tuple[str, ...]) -> None:
         """Save where a person says that a document belongs; the next training learns from it."""
         with self._database.transaction():

@@ -13,6 +13,7 @@ from wayhound.app.trails import check
 from wayhound.app.train.models import has_new_trails
 from wayhound.paths.trail_check import Remark
 from wayhound.studio.studio import Studio
+from wayhound.wording.papers import papers_and_documents
 from wayhound.wording.quantities import count
 from wayhound.wording.runs import format_pages
 from wayhound.workspace import Workspace
@@ -119,13 +120,19 @@ def _relationships(workspace: Workspace) -> Iterator[HomeStep]:
 
 def _papers(workspace: Workspace) -> Iterator[HomeStep]:
     """Yield a step for papers, if there are any or runs have fetched files."""
-    papers = workspace.stores.catalogue.counts().get("paper", 0)
+    counts = workspace.stores.catalogue.counts()
+    papers, documents = counts.get("paper", 0), counts.get("document", 0)
     files = sum(1 for _ in workspace.stores.documents.found_by_forage())
-    if papers or files:
+    if papers or documents or files:
         unread = f" {count(files, 'fetched file')} not read yet." if files else ""
-        links = (("/topics", "Topics"),) if papers else ()
+        links = (("/topics", "Topics"),) if papers or documents else ()
         yield HomeStep(
-            "Papers", "/papers", f"{count(papers, 'paper')}.{unread}", not files, "Read files", links
+            "Papers",
+            "/papers",
+            f"{papers_and_documents(papers, documents)}.{unread}",
+            not files,
+            "Read files",
+            links,
         )
 
 

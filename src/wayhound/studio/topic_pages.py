@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from wayhound.topics.model import NOWHERE, TopicPlacement
 from wayhound.topics.suggest import TopicSuggestions
 from wayhound.topics.tree import shipped_trees
 from wayhound.web.pages import BadRequest
-from wayhound.wording.papers import empty_topics_warning, training_summary
+from wayhound.wording.papers import empty_topics_warning, papers_and_documents, training_summary
 from wayhound.wording.quantities import count
 from wayhound.workspace import Workspace
 
@@ -45,7 +45,7 @@ class TopicsView:
     """`problem` says what is wrong with the tree file or the model; then there is no report."""
 
     job: Job | None
-    papers: int
+    papers: str  # how many papers and documents there are, in words; empty if there are none
     shipped: tuple[str, ...]
     tree_text: str
     problem: str
@@ -84,7 +84,7 @@ def topics_view(workspace: Workspace) -> TopicsView:
         problem = str(error)
     return TopicsView(
         job=job,
-        papers=workspace.stores.catalogue.counts().get("paper", 0),
+        papers=_papers(workspace.stores.catalogue.counts()),
         shipped=tuple(shipped_trees()),
         tree_text=topics.tree_file.text() if topics.tree_file.exists else "",
         problem=problem,
@@ -95,6 +95,11 @@ def topics_view(workspace: Workspace) -> TopicsView:
         suggestions=suggestions,
         corrections=corrections,
     )
+
+
+def _papers(counts: Mapping[str, int]) -> str:
+    papers, documents = counts.get("paper", 0), counts.get("document", 0)
+    return papers_and_documents(papers, documents) if papers or documents else ""
 
 
 def _corrections(topics: Topics) -> list[TopicCorrection]:

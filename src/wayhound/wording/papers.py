@@ -71,6 +71,13 @@ def _format_outcome(outcome: str, number: int) -> str:
     return f"{number:,} {'not opened' if outcome == REFUSED else format_kind(outcome)}"
 
 
+def papers_and_documents(papers: int, documents: int) -> str:
+    """Return `12 papers and 3 other documents`, or the one of them that there is."""
+    if papers and documents:
+        return f"{count(papers, 'paper')} and {count(documents, 'other document')}"
+    return count(documents, "document") if documents else count(papers, "paper")
+
+
 def format_listed(papers: int, limit: int) -> str:
     """Return how many papers there are, and how many of them are shown."""
     more = f", {limit:,} of them shown" if papers > limit else ""
@@ -78,9 +85,11 @@ def format_listed(papers: int, limit: int) -> str:
 
 
 def format_other_files(outcomes: Mapping[str, int]) -> str:
-    """Return how many files are not papers; empty if there are none."""
-    others = sum(outcomes.values()) - outcomes.get(PAPER, 0)
-    return count(others, "other file") if others else ""
+    """Return `3 other documents and 2 unread files`, or the one of them that there is; empty if there are none."""
+    documents = outcomes.get(DOCUMENT, 0)
+    unread = sum(outcomes.values()) - documents - outcomes.get(PAPER, 0)
+    parts = ((documents, "other document"), (unread, "unread file"))
+    return " and ".join(count(number, noun) for number, noun in parts if number)
 
 
 def format_place(value: Value) -> str:
@@ -130,5 +139,5 @@ def empty_topics_warning(history: Mapping[str, Any]) -> str:
     return f"No document contains a keyword of: {', '.join(history['empty'])}. These topics stay empty."
 
 
-def papers_placed(placed: int, papers: int) -> str:
-    return f"{count(placed, 'paper')} of {papers:,} placed under a topic."
+def papers_placed(placed: int, papers: int, documents: int) -> str:
+    return f"{placed:,} placed under a topic, of {papers_and_documents(papers, documents)}."
