@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wayhound.documents.document import Box, Document, Line
@@ -36,25 +36,32 @@ _YEAR_OF_REFERENCE = re.compile(rf"(?<!\d){_YEAR}(?!\d)")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _TITLE_BEGINS = re.compile(rf"(?<![\w'’-])(?!{_AND}\s|{_PARTICLE}|al\b|eds?\b)[^\W\d_A-Z]{{2,}}|{_YEAR}")
 _HEAD = 250  # characters of a reference that contain its authors
+_MOST_ALIKE = 5_000  # references with the same name that are compared; no true list has as many
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The beginning of a reference: words that may be names, and the apparent number of authors."""
+    """The beginning of a reference: where words that may be names are, and the apparent number of authors.
 
-    words: list[str]
+    Two or three words in a row are also in `places` as one, as in van der Maaten.
+    """
+
+    places: Mapping[str, int]
     n_authors: int
 
 
 class AuthorYearFinder:
-    """Finds call-outs by author and year, with the references of a paper indexed by year."""
+    """Finds call-outs by author and year, with the references of a paper indexed by name."""
 
     def __init__(self, references: Sequence[str]) -> None:
         self._heads = [_head(text) for text in references]
-        self._by_year: dict[str, list[int]] = {}
-        for i, text in enumerate(references):
-            for year in dict.fromkeys(_YEAR_OF_REFERENCE.findall(text)):
-                self._by_year.setdefault(year, []).append(i)
+        self._years = [frozenset(_YEAR_OF_REFERENCE.findall(text)) for text in references]
+        self._named: dict[str, list[int]] = {}
+        for i, head in enumerate(self._heads):
+            for name in head.places:
+                alike = self._named.setdefault(name, [])
+                if len(alike) < _MOST_ALIKE:
+                    alike.append(i)
 
     def find(self, text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         """Yield start and end of each call-out, and the indices of its references."""
@@ -69,7 +76,9 @@ class AuthorYearFinder:
 
     def _best(self, names: list[str], others: bool, year: str) -> int | None:
         """Return the reference of that year with most of the names; None if none has any."""
-        scored = [(_score(names, others, self._heads[i]), -i) for i in self._by_year.get(year, [])]
+        named = {i for name in names for i in self._named.get(name, ())}
+        candidates = (i for i in named if year in self._years[i])
+        scored = [(_score(names, others, self._heads[i]), -i) for i in candidates]
         score, negative = max(scored, default=(0.0, 0))
         return -negative if score > 0 else None
 
@@ -80,7 +89,16 @@ def _head(text: str) -> _Head:
     words = [letters_and_digits(word) for word in _WORD.findall(text[: min(end, _HEAD)])]
     title = _TITLE_BEGINS.search(text, 0, _HEAD)
     authors = _SPLIT_NAMES.split(text[: title.start() if title else _HEAD])
-    return _Head(words, sum(bool(re.search(r"[^\W\d_]{2}", author)) for author in authors))
+    return _Head(_places(words), sum(bool(re.search(r"[^\W\d_]{2}", author)) for author in authors))
+
+
+def _places(words: Sequence[str]) -> dict[str, int]:
+    """Return the first place of each word, and of each two or three words in a row that are no word by themselves."""
+    places: dict[str, int] = {}
+    for width in (1, 2, 3):
+        for first in range(len(words) - width + 1):
+            places.setdefault("".join(words[first : first + width]), first)
+    return places
 
 
 def _spelled_out(years: str) -> list[str]:
@@ -96,22 +114,11 @@ def _score(names: list[str], others: bool, head: _Head) -> float:
 
     The first of `names` may be a capitalised word before the names; all others must occur.
     """
-    positions = [_position(name, head.words) for name in names]
-    present = [position for position in positions if position is not None]
+    present = [place for name in names if (place := head.places.get(name)) is not None]
     if not present or (len(names) > 1 and len(present) < len(names) - 1):
         return 0.0
     agrees = head.n_authors >= len(names) + 2 if others else head.n_authors == len(names)
     return len(present) + 1.0 / (1 + present[0]) + 0.3 * agrees - 0.5 * (len(names) - len(present))
-
-
-def _position(name: str, words: list[str]) -> int | None:
-    if name in words:
-        return words.index(name)
-    for width in (2, 3):  # van der Maaten
-        for i in range(len(words) - width + 1):
-            if "".join(words[i : i + width]) == name:
-                return i
-    return None
 
 
 _DASH = "–—−-"
