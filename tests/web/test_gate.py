@@ -8,6 +8,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from wayhound.web.guards import Gate, client_of
+from wayhound.web.pages import TooManyRequests
 
 HOST = (b"host", b"portal.example")
 ELSEWHERE = (b"origin", b"https://elsewhere.example")
@@ -62,3 +63,10 @@ def test_a_client_is_an_address_or_the_prefix_of_one(address: str, client: str) 
 
 def test_a_request_over_a_unix_socket_has_no_address() -> None:
     assert client_of({"client": None}) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "wait"), [(0.2, "a second"), (1.5, "2 seconds"), (119.5, "2 minutes"), (170.0, "3 minutes")]
+)
+def test_nobody_is_asked_to_come_back_too_early(seconds: float, wait: str) -> None:
+    assert TooManyRequests(seconds).sentence.endswith(f"again in {wait}.")

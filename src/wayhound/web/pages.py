@@ -84,8 +84,8 @@ class TooManyRequests(WebError):  # noqa: N818 - the name of the status
     status = 429
 
     def __init__(self, wait_seconds: float) -> None:
-        wait = math.ceil(wait_seconds)
-        again = "a second" if wait == 1 else f"{wait} seconds" if wait < 120 else f"{wait // 60} minutes"
+        wait, minutes = math.ceil(wait_seconds), math.ceil(wait_seconds / 60)
+        again = "a second" if wait == 1 else f"{wait} seconds" if wait < 120 else f"{minutes} minutes"
         super().__init__(f"You have sent many requests in a short time. Please try again in {again}.")
         self.headers = {"retry-after": str(wait)}
 
