@@ -124,6 +124,10 @@ def test_no_page_is_wider_than_a_phone(page: Page, folder: Path, web: SampleServ
     ):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+    page.goto("/trails")
+    # a shadow says that a table goes on: phones show no scroll bar
+    shown = page.locator(".scroll").first.evaluate("table => getComputedStyle(table).backgroundAttachment")
+    assert shown == "local, local, scroll, scroll"
 
 
 def test_a_form_that_takes_seconds_says_so_at_once(page: Page) -> None:
