@@ -118,7 +118,7 @@ class BlockIndex:
         return sorted(groups)
 
 
-SAMPLED_MEMBERS = 5  # of a group; asking all of them would cost its square
+SAMPLED_MEMBERS = 5  # of a group; comparing all members of two groups would cost the product of their sizes
 
 
 def entries_agree(first: NormalisedCitation, second: NormalisedCitation) -> bool:
@@ -281,7 +281,7 @@ def group_normalised(
     *,
     bibliographies: Sequence[str] = (),
 ) -> list[int]:
-    """Do the same for normalised citations. Identical ones are compared as one."""
+    """Return the group of each normalised citation, as `group_citations` does. Identical ones are compared as one."""
     numbers: dict[NormalisedCitation, int] = {}
     distinct = [numbers.setdefault(citation, len(numbers)) for citation in citations]
     listed: dict[int, set[str]] = {}

@@ -258,9 +258,9 @@ def _front_fields(front: FrontMatter, spans: SpanMaker, models: PaperModels) -> 
 
 
 def _with_calibrated_title(document: Document) -> Callable[[FrontField], FrontField]:
-    """Return a function that makes the confidence of a title that of its being right, as measured.
+    """Return a function that replaces the confidence of a title by the measured probability that it is right.
 
-    The model alone says more than .99 of nearly all titles. The layout is another witness.
+    The model alone gives nearly all titles more than .99, so whether the layout agrees counts as well.
     """
 
     def calibrated(part: FrontField) -> FrontField:
@@ -280,7 +280,7 @@ def _without_single_words(people: list[Value]) -> list[Value]:
 
 
 def _named_once(people: list[Value]) -> list[Value]:
-    """Drop people who are named once more in full: "P. Barn" of a line that cites the paper, beside "Paula Barn"."""
+    """Drop people who are also named in full: "P. Barn" of a line that cites the paper, beside "Paula Barn"."""
     names = [split_name(person.text) for person in people]
     full = {(name.last.casefold(), name.first[:1]) for name in names if not _INITIAL.fullmatch(name.first)}
     return [
@@ -298,8 +298,9 @@ def _layout_title(document: Document) -> Fields:
 
 
 def _layout_authors(document: Document, lexicon: Lexicon | None) -> Fields:
-    """Return the names below the title, for a paper in which the model finds none: most, or the first one, begin with a
-    first name; the others then are no people.
+    """Return the names below the title, for a paper in which the model finds no authors.
+
+    If fewer than half of them begin with a known first name, only these count, and none if the first is not among them.
     """
     names = [name for name in read_front_by_layout(document).authors if not _NO_PERSON.search(name)]
     known = [name for name in names if lexicon and lexicon.is_first_name(name.split()[0])]

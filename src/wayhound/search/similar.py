@@ -52,8 +52,8 @@ def characteristic_words(snapshot: IndexSnapshot, shown: dict[str, Any]) -> list
 class SimilarDocuments:
     """For each document, the keys of those most similar to it, as they were when all were compared.
 
-    It is read by one lookup, so documents are in the order of the checksums of their keys. `texts` are checksums of
-    what was compared: a document that has changed since is not answered for, nor is one that was added.
+    Documents are in the order of the checksums of their keys, so that one is found by a binary search. `texts` are
+    checksums of what was compared, by which a document that has changed since is recognised.
     """
 
     names: NDArray[np.uint64]  # (documents,)
@@ -165,7 +165,7 @@ def _compared(
 
 
 def _best(documents: NDArray[Any], scores: NDArray[Any], itself: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the documents with the largest scores, the first of equals first, without one itself, and the scores."""
+    """Return the documents with the largest scores, and these; of equals the first, and without the document itself."""
     if len(scores) > MOST_SIMILAR + 1:
         least = np.partition(scores, -MOST_SIMILAR - 1)[-MOST_SIMILAR - 1]
         documents, scores = documents[scores >= least], scores[scores >= least]

@@ -62,17 +62,17 @@ class WebSettings:
 
 
 class GuardedApp(FastAPI):
-    """An application behind `outermost`, which is asked before FastAPI's own layers: these cost a page 0.05 ms."""
+    """An application behind `outermost`, which is called before FastAPI's own layers: these cost a page 0.05 ms."""
 
     outermost: ASGIApp
-    at_once: AtOnce | None = None  # a response without a task for it, if there is one
+    at_once: AtOnce | None = None  # returns a response that needs no task of its own, if there is one
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
         await self.outermost(scope, receive, send)
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer by a route, or by an error page."""
+        """Send the response of a route, or an error page."""
         await super().__call__(scope, receive, send)
 
 

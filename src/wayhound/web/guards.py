@@ -93,13 +93,13 @@ _HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Gate:
-    """The middleware of a server: refuse what may not pass, send pages that need no route, add safe headers.
+    """The middleware of a server: refuses bad requests, sends pages that need no route, and adds safe headers.
 
     Requests over the rate limit, with an unknown host, forms sent from other sites, and bodies over the limit are
     refused. The host is checked against DNS rebinding: a stranger's name that resolves to this machine would give the
     scripts of that site our origin.
 
-    It is one layer because each costs a page that was made before as much as finding it does.
+    It is one layer, because each layer takes as long as finding a page that was made before.
     """
 
     def __init__(
