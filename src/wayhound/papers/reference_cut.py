@@ -144,7 +144,7 @@ def _trimmed(entries: list[list[Line]]) -> list[list[Line]]:
 
 @dataclass(frozen=True, slots=True)
 class _EntryStyle:
-    """How the entries of a list are set, computed once: a hostile list has a hundred thousand lines.
+    """The layout of the entries of a list, computed once: a hostile list has a hundred thousand lines.
 
     `edges` has, for a page and column, the rightmost beginning of an entry and the leftmost of further lines. It has no
     place, and `largest_gap` is None, where too few entries show them.

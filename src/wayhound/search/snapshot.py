@@ -190,7 +190,7 @@ class FacetValues:
 
     @cached_property
     def _ends(self) -> NDArray[np.int64]:
-        """Where the lines end."""
+        """Return where the lines end."""
         return np.flatnonzero(np.frombuffer(self._content, np.uint8) == ord("\n"))
 
     def __getitem__(self, code: int) -> str:
