@@ -109,3 +109,9 @@ def test_every_name_in_any_text_has_a_last_name(text: str) -> None:
 def test_a_single_name_is_split_as_it_is_printed(text: str, expected: str) -> None:
     name = split_name(text)
     assert f"{name.given}|{name.last}|{name.suffix}" == expected
+
+
+@pytest.mark.parametrize("gap", [" " * 200_000, "\n" * 100_000, "(" * 100_000])
+def test_a_gap_between_names_is_looked_through_once(gap: str) -> None:
+    """Looking for `and` or `et al.` from every blank would take hours."""
+    assert [name.last for name in parse_names(f"Anna Lind{gap}and Bo Wood{gap}et al.")] == ["Lind", "Wood"]

@@ -24,12 +24,14 @@ PARTICLE_PATTERN = "|".join(sorted(PARTICLES))
 IsFirstName = Callable[[str], bool]
 """Recognises first names, for lists in which no comma separates the names."""
 
-ET_AL = re.compile(r",?\s*(?:\bet\.?\s*al\b\.?|\band\s+others\b|\bu\.\s?a\.)", re.IGNORECASE)
+ET_AL = re.compile(
+    r",?(?<!\s)\s*+(?:\bet\.?\s*al\b\.?|\band\s+others\b|\bu\.\s?a\.)", re.IGNORECASE
+)  # from the first blank before it
 _ROLE = re.compile(
     r"[(\[]?\b(?!(?-i:Ed)\s+(?-i:[A-Z]))(?:eds?|editors?|hrsg)\b\.?[)\]]?|\bedited by\b|^\s*(?:in|by)\b:?",
     re.IGNORECASE,
 )  # but Ed is a first name before another one
-_SEPARATOR = re.compile(r"\s*(?:;|&|\b(?:and|AND|und|UND)\b|\bet\b(?=\s+[^\W\d_a-z])|\n)\s*")
+_SEPARATOR = re.compile(r"[;&\n]|\b(?:and|AND|und|UND)\b|\bet\b(?=\s+[^\W\d_a-z])")
 _MARKS = re.compile(r"[*∗†‡§¶‖#⋆]+|\d+")
 _LETTER_MARKS = re.compile(
     r"(?<=[^\W\d_])\s+[a-h](?:\s*,\s*(?:[a-h]|[*∗†‡§]|\d)(?![^\W\d_]))*(?=\s*(?:[,;&*∗†‡§]|\band\b|$))"
@@ -162,7 +164,7 @@ def _all_dotted(words: Sequence[str]) -> bool:
 
 def _words(piece: str) -> list[str]:
     """Return the words of a piece without titles; initials are cut off a last name (`M.Woszczyna`)."""
-    parts = re.sub(r"((?:\b[^\W\d_a-z]\.)+)(?=[^\W\d_]{2})", r"\1 ", piece).split()
+    parts = re.sub(r"(?<!\b[^\W\d_a-z]\.)((?:\b[^\W\d_a-z]\.)++)(?=[^\W\d_]{2})", r"\1 ", piece).split()
     words = [part.strip("-–:'`’.") if not _keeps_its_dot(part) else part.strip(":'`") for part in parts]
     return [word for word in words if re.search(r"[^\W\d_]", word) and not _TITLE.match(word)]
 
