@@ -7,7 +7,13 @@ import pytest
 from tests.papers.texts import laid_out, placed, plain
 from wayhound.documents.document import Line
 from wayhound.documents.flow import flow
-from wayhound.papers.contexts import find_callouts, find_contexts, sentence_around, sentence_starts
+from wayhound.papers.contexts import (
+    AuthorYearFinder,
+    find_callouts,
+    find_contexts,
+    sentence_around,
+    sentence_starts,
+)
 from wayhound.papers.reference_cut import RawReference, cut_references
 from wayhound.papers.sections import reference_lines
 
@@ -245,3 +251,11 @@ def test_a_bibliography_alone_has_no_citing_sentences() -> None:
     references = cut_references(reference_lines(document))
     assert len(references) == 2
     assert list(find_contexts(document, references)) == []
+
+
+def test_a_word_of_hyphens_is_looked_through_once() -> None:
+    """Looking for the year behind it from every hyphen would take hours."""
+    finder = AuthorYearFinder(["Lind-Wood, A. (2000). Hops."])
+    words = "Ab-" * 100_000
+    at = len(words) + 1
+    assert list(finder.find(f"{words} Lind-Wood’s (2000)")) == [(at, at + 18, (0,))]

@@ -20,7 +20,7 @@ from wayhound.text.words import letters_and_digits
 
 _CAPITALISED = "|".join(sorted(word.capitalize() for word in CAPITALISED_PARTICLES))
 _PARTICLE = rf"(?:(?:{PARTICLE_PATTERN}|{_CAPITALISED})\s)"
-_NAME = rf"{_PARTICLE}{{0,3}}(?:[dDlLO]['’])?[^\W\d_a-z][^\W\d_]*(?:[-'’][^\W\d_]+)*"
+_NAME = rf"{_PARTICLE}{{0,3}}(?:[dDlLO]['’])?[^\W\d_a-z][^\W\d_]*+(?:[-'’][^\W\d_]++){{0,9}}+"
 _AND = r"(?:and|&|und|et|y|e)"
 _YEAR = rf"{RECENT_YEAR}[a-z]?"
 _CALLOUT = re.compile(
