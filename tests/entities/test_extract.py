@@ -16,6 +16,7 @@ from wayhound.entities.extract import FactPage, SiteProfile, read_facts, settle
 from wayhound.entities.fact import calibrated
 from wayhound.entities.hours import normalise_hours
 from wayhound.entities.kept import MAX_KEPT, MAX_KEPT_CHARS, keep
+from wayhound.entities.names import TitleShape, organisation_name
 from wayhound.entities.page_lines import PageLines, parse_html
 from wayhound.record_kinds import KINDS
 
@@ -538,3 +539,12 @@ def test_a_line_of_hyphens_is_looked_through_once(line: str) -> None:
     """Each might part two words or belong to one: the time doubled with every hyphen."""
     found = find_addresses(PageLines("", lines=(line.format("A-" * 40),)), ("IS",))
     assert [address.post_code for address in found] == (["90210"] if "CA" in line else [])
+
+
+def test_a_line_of_copyright_signs_is_looked_through_once() -> None:
+    """What stands behind each was parted in every way, which took minutes for the last lines of a page."""
+    lines = (
+        ("©" * 300,) * 30 + ("© by" + " " * 295,) * 29 + ("© 2003–2007, by Acme Works. All rights reserved",)
+    )
+    page = PageLines("https://acme.example/", lines=lines)
+    assert [fact.text for fact in organisation_name(page, (), (), TitleShape())] == ["Acme Works"]

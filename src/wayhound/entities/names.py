@@ -24,8 +24,8 @@ KEPT_LINES = 400  # of a page, to look for its name in
 _LEAST_PAGES = 3
 _SEPARATOR = re.compile(r"\s+[-–—|»«:·•>~/]+\s+|\s*[|»«•]\s*|:\s+|\s-{2,}\s")
 _COPYRIGHT = re.compile(
-    r"(?:©|\(c\)|copyright)\W*(?:\d{4}(?:\s*[-–]\s*\d{4})?)?\W*(?:by\s+)?([^\W\d][^|•·©\n]{1,60}?)"
-    r"(?:\s*[|•·]|\.\s|,?\s*(?:all rights|alle rechte|tous droits|todos los|\d{4})|\.?$)",
+    r"(?:©|\(c\)|copyright)\W*+(?:\d{4}(?:\s*[-–]\s*\d{4})?\W*+)?(?:by\s+)?([^\W\d][^|•·©\n]{1,60}?)"
+    r"(?:\s*+[|•·]|\.\s|,?\s*+(?:all rights|alle rechte|tous droits|todos los|\d{4})|\.?$)",
     re.IGNORECASE,
 )
 _LEGAL_FORM = re.compile(
