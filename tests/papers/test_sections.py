@@ -258,3 +258,10 @@ def test_a_list_below_a_line_of_a_table_of_contents_is_not_the_text_of_the_paper
 def test_numbered_entries_below_a_heading_need_no_years() -> None:
     entries = [f"[{i}] A. Author. Title number {i}. Northern Press." for i in range(1, 6)]
     assert texts_of(laid_out(placed(["1 Introduction", "Text.", "References", *entries]))) == entries
+
+
+def test_blanks_after_the_word_abstract_are_looked_through_once() -> None:
+    """Parting them in every way would take hours."""
+    blanks = " " * 300_000
+    assert inline_abstract(f"Abstract{blanks}") == 0
+    assert inline_abstract(f"Abstract{blanks}We show") == len(blanks) + 8

@@ -39,12 +39,12 @@ _AFTER_REFERENCES = re.compile(
 )
 _INLINE_ABSTRACT = re.compile(
     r"^\s*(?:abstract|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|summary|résumé|zusammenfassung|resumen|resumo|sommario)"
-    r"(?:\s*[.:—–]+-?|\s*-{1,3}|\s{2,})\s*(?=\S)",
+    r"\s*+(?:[.:—–]+-?|-{1,3}|(?<=\s\s))\s*+(?=\S)",
     re.IGNORECASE,
 )
 _BEGINNINGS = {key[:3].replace("e", "[eé]") for key in _REFERENCES | _ABSTRACT | _INTRODUCTION}
 _MAYBE = re.compile(
-    rf"\s*(?:[\dIVX.]{{1,6}}|[A-Z§])?[.):]?\s*(?:{'|'.join(sorted(_BEGINNINGS))}|\w \w \w|\w [A-Z]{{2}})",
+    rf"\s*+(?:[\dIVX.]{{1,6}}|[A-Z§])?[.):]?\s*+(?:{'|'.join(sorted(_BEGINNINGS))}|\w \w \w|\w [A-Z]{{2}})",
     re.IGNORECASE,
 )
 

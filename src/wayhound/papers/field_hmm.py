@@ -65,7 +65,7 @@ _ABSTRACT_LINE = re.compile(r"\W*(?:extended\s+)?(?:abstract|summary)\b", re.IGN
 _INTRO_LINE = re.compile(r"(?:[\dIi]+\W*\s*)?introduction\W*$", re.IGNORECASE)
 _AFTER_ABSTRACT = re.compile(
     r"(?:index terms|key\s?-?\s?words?|key\s?phrases|categor|general terms|subject (?:classif|descr)|ams\b|"
-    r"cr categ)|\W*\d?\W*(?:this (?:work|research) (?:was|is|has been)|supported (?:in part )?by|"
+    r"cr categ)|\W*+(?:\d\W*+)?(?:this (?:work|research) (?:was|is|has been)|supported (?:in part )?by|"
     r"permission to)",
     re.IGNORECASE,
 )
