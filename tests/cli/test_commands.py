@@ -182,6 +182,10 @@ def test_the_sample_web_is_listed_and_written(tmp_path: Path, capsys: pytest.Cap
         (["forage", "http://a.example/", "--strategy", "luck"], "'luck' is not one of"),
         (["forage", "http://a.example/", "--goal-pattern", "("], "not a valid regular expression"),
         (["forage", "http://a.example/", "--strategy", "best-first"], "needs keywords"),
+        (
+            ["forage", "http://a.example/", "--keyword", "contact", "--ask", "2"],
+            "best-first has no questions",
+        ),
         (["forage", "http://a.example/", "--agent", "two words"], "letters"),
         (["export", "everything"], "'everything' is not one of"),
         (["replay", "nowhere"], "does not exist"),
@@ -206,12 +210,14 @@ def test_a_seed_file_that_is_not_text_is_refused(
     assert "not a text file" in last_sentence(capsys)
 
 
-def test_a_seed_file_with_a_bad_line_names_the_line(
+def test_a_bad_line_of_a_seed_file_is_named_and_skipped(
     tmp_path: Path, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "seeds.txt").write_text("# companies\nhttp://a.example/\nmailto:someone@a.example\n")
-    assert run(["forage", str(tmp_path / "seeds.txt"), "-w", str(workspace)]) == 2
-    assert "line 3" in last_sentence(capsys)
+    (tmp_path / "seeds.txt").write_text("# companies\nhttp://127.0.0.1:9/\nmailto:someone@a.example\n")
+    assert run(["forage", str(tmp_path / "seeds.txt"), "--keyword", "x", "-w", str(workspace)]) == 1
+    message = " ".join(capsys.readouterr().err.split())
+    assert "Skipped 1 line without a usable web address: line 3 of" in message
+    assert "its port belongs to another kind of server" in message
 
 
 def test_a_folder_that_is_no_workspace_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from wayhound.errors import UsageError, WayhoundError
-from wayhound.forage.scorer import GoalPattern, Scorer, StrategyInput
+from wayhound.forage.scorer import AskingScorer, GoalPattern, Scorer, StrategyInput
 from wayhound.forage.scorers import SCORERS, TAUGHT_STRATEGIES
 from wayhound.page import Page
 from wayhound.pages.reader import read_page
@@ -189,6 +189,11 @@ def resolve_model(workspace: Workspace, order: Order) -> Order:
     return replace(
         order, model=card.name, model_digest=card.digest, best_goal_only=order.best_goal_only or one_goal
     )
+
+
+def can_ask(workspace: Workspace, order: Order) -> bool:
+    """Return True if the strategy of an order asks a person about pages of a site."""
+    return isinstance(resolve_model(workspace, order).scorers(workspace)(), AskingScorer)
 
 
 def new_nonce() -> str:

@@ -13,7 +13,7 @@ import click
 
 from wayhound.app.forage import open_run, override_config, run_limits
 from wayhound.app.forage_worker import renders_pages
-from wayhound.app.order import Order, complete_order, new_nonce, strategy_names
+from wayhound.app.order import Order, can_ask, complete_order, new_nonce, strategy_names
 from wayhound.app.ray_cluster import ClusterOptions, check_cluster
 from wayhound.app.site_list import SiteTable, read_sites, read_table, with_hosts
 from wayhound.app.workers import WorkerOrder, forage_until_stdin_ends
@@ -167,6 +167,11 @@ def forage(
     with Workspace.open(folder) as workspace:
         places = _places(workspace, cluster, workers_per_node) if cluster else None
         order = _order(workspace, options, new_nonce() if new_run else "")
+        if options["questions"] and not can_ask(workspace, order):
+            raise UsageError(
+                f"--ask would ask nothing: the strategy {order.strategy} has no questions. Leave it out, or teach and "
+                "train a model, which has."
+            )
         config = override_config(
             workspace.config,
             agent=options["agent"],
