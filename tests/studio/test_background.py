@@ -14,7 +14,9 @@ import pytest
 from tests.studio.conftest import Visitor
 from wayhound.processes import process_runs, process_start
 from wayhound.store.jobs import Job
+from wayhound.studio.app import JOB_PAGES
 from wayhound.studio.background import Background
+from wayhound.studio.jobs import JOBS
 from wayhound.workspace import Workspace
 
 
@@ -91,3 +93,7 @@ def test_a_long_list_of_sites_reaches_the_job_whole(visitor: Visitor) -> None:
 
 def test_a_form_of_the_studio_that_is_longer_than_any_list_is_refused(visitor: Visitor) -> None:
     assert visitor.client.post("/runs", data={"sites": "x" * 2_100_000}).status_code == 413
+
+
+def test_every_kind_of_job_has_a_page_to_return_to_when_it_is_stopped() -> None:
+    assert set(JOB_PAGES) == set(JOBS)

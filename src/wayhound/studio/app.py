@@ -42,6 +42,7 @@ JOB_PAGES = {
     "topics": "/topics",
     "papers": "/papers",
     "chains": "/chains",
+    "facts": "/facts",
 }
 
 

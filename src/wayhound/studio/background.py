@@ -32,7 +32,7 @@ class Background:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def refuse_second(self, workspace: Workspace, kind: str) -> None:
         """Raise BadRequest if a job of this kind runs, where starting another would be ignored."""
@@ -76,7 +76,8 @@ class Background:
 
     def clean_up(self, workspace: Workspace) -> None:
         """Reap processes that have ended, and mark jobs whose process died as failed."""
-        self._processes = [process for process in self._processes if process.poll() is None]
+        with self._lock:
+            self._processes = [process for process in self._processes if process.poll() is None]
         workspace.stores.jobs.end_dead(process_runs, time.time())
 
     def close(self) -> None:
