@@ -105,18 +105,21 @@ def test_a_step_that_comes_to_nothing_is_named(classroom: Classroom, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "fault"),
     [
-        "not JSON",
-        "[]",
-        '{"sites": []}',
-        '{"sites": ["http://a.example/"], "steps": [{"jump": true}]}',
-        '{"sites": ["http://a.example/"], "steps": [{"click": "a", "back": true}]}',
-        '{"sites": 7, "steps": []}',
+        ("not JSON", ""),
+        ("[]", ""),
+        ('{"sites": []}', "it has no 'steps'"),
+        (
+            '{"sites": ["http://a.example/"], "steps": [{"jump": true}]}',
+            "no step 'jump'; the steps are say, click",
+        ),
+        ('{"sites": ["http://a.example/"], "steps": [{"click": "a", "back": true}]}', ""),
+        ('{"sites": 7, "steps": []}', ""),
     ],
 )
-def test_a_file_that_is_no_lesson_is_refused_in_words(text: str) -> None:
-    with pytest.raises(UsageError, match=r"lesson\.json is not a valid teaching script"):
+def test_a_file_that_is_no_lesson_is_refused_in_words(text: str, fault: str) -> None:
+    with pytest.raises(UsageError, match=rf"lesson\.json is not a valid teaching script: .*{fault}"):
         Script.read(text, "lesson.json")
 
 

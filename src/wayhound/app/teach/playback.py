@@ -64,7 +64,9 @@ class Script:
             sites = start_urls(data["sites"])
             mode: TeachMode = "free" if data.get("way") == "free" else "trails"
             return cls(str(data.get("title", name)), sites, steps, mode, bool(data.get("samples")))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except KeyError as error:
+            raise UsageError(f"{name} is not a valid teaching script: it has no {error}.") from None
+        except (ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{name} is not a valid teaching script: {error}.") from None
 
     def sites_at(self, port: int) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ def _step(step: Mapping[str, Any]) -> tuple[str, str]:
     [(action, argument)] = step.items()
     action = OLD_ACTIONS.get(action, action)
     if action not in ACTIONS:
-        raise ValueError(f"there is no step {action!r}")
+        raise ValueError(f"there is no step {action!r}; the steps are {', '.join(ACTIONS)}")
     return action, "" if argument is True else str(argument)
 
 
