@@ -25,7 +25,10 @@ _RESTORE = (
 _ADVICE = {
     sqlite3.SQLITE_FULL: "The disk is full: {name} could not grow. Free some space and try again.",
     sqlite3.SQLITE_IOERR: "The disk refused to read or write {name} ({detail}). Check its space and health.",
-    sqlite3.SQLITE_READONLY: "{name} may not be written to. Check the permissions of file and folder.",
+    sqlite3.SQLITE_READONLY: (
+        "{name} may not be written to. Check the permissions of file and folder; without write access, only "
+        "`wayhound serve --read-only` works."
+    ),
     sqlite3.SQLITE_PERM: "{name} may not be opened. Check the permissions of file and folder.",
     sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists and may be written to.",
     sqlite3.SQLITE_NOTADB: (
