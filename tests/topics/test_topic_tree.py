@@ -84,6 +84,7 @@ def test_equal_names_under_different_parents_need_the_whole_path() -> None:
         ("A: x, ++, y\n", r"line 1: the keyword '\+\+' contains no word"),
         ("A [x: y\n", "line 1: expected a name"),
         (": x\n", "line 1: expected a name"),
+        pytest.param(f"A{' ' * 200_000}[\n", "line 1: expected a name", id="blanks"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, complaint: str) -> None:

@@ -16,7 +16,9 @@ from wayhound.learn.arrays import Ints
 from wayhound.learn.shrinkage import NO_NODE
 from wayhound.topics.vocabulary import singular_words
 
-_LINE = re.compile(r"(?P<name>[^:\[\]]+?)\s*(?:\[(?P<label>[^\[\]]*)\])?\s*(?::(?P<keywords>.*))?")
+_LINE = re.compile(
+    r"(?P<name>[^:\[\]\s]++(?:\s++[^:\[\]\s]++)*+)\s*+(?:\[(?P<label>[^\[\]]*+)\])?\s*+(?::(?P<keywords>.*))?"
+)
 _UNSAFE = re.compile(r"[^\w-]")
 _SHIPPED = "wayhound.topics.trees"
 
