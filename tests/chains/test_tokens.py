@@ -19,9 +19,9 @@ def test_headings_that_are_never_closed_are_none(opening: str) -> None:
     assert title_words(page) == {"One", "Two"}
 
 
-@pytest.mark.parametrize("attribute", ["a" * 200_000, "a-" * 100_000, "a" + " " * 200_000, "a= " * 70_000])
+@pytest.mark.parametrize("attribute", ["a", "a-", " ", "a= "])
 def test_attributes_without_a_value_are_passed_over(attribute: str) -> None:
-    page = TokenPage(URL, f'<a download href="/yes" {attribute}>yes</a>')
+    page = TokenPage(URL, f'<a download href="/yes" a{attribute * 100_000}>yes</a>')
     assert [anchor.target for anchor in page.anchors] == [f"{URL}yes"]
 
 

@@ -111,7 +111,8 @@ def test_a_single_name_is_split_as_it_is_printed(text: str, expected: str) -> No
     assert f"{name.given}|{name.last}|{name.suffix}" == expected
 
 
-@pytest.mark.parametrize("gap", [" " * 200_000, "\n" * 100_000, "(" * 100_000])
-def test_a_gap_between_names_is_looked_through_once(gap: str) -> None:
+@pytest.mark.parametrize("sign", [" ", "\n", "("])
+def test_a_gap_between_names_is_looked_through_once(sign: str) -> None:
     """Looking for `and` or `et al.` from every blank would take hours."""
+    gap = sign * 100_000
     assert [name.last for name in parse_names(f"Anna Lind{gap}and Bo Wood{gap}et al.")] == ["Lind", "Wood"]
