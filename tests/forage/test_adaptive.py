@@ -17,10 +17,11 @@ from wayhound.forage.scorers import SCORERS
 from wayhound.forage.scorers.adaptive import MEAN_SHARE, PRIOR_SHARE, Adaptive, PageGroups
 from wayhound.page import Link, Page
 from wayhound.paths.model import AdaptiveModel, unpack
-from wayhound.paths.page_names import NO_MATCH
+from wayhound.paths.page_names import NO_MATCH, TaughtNames
 from wayhound.paths.settings import PathSettings
 from wayhound.paths.site_recognition import LessonFacts
 from wayhound.paths.trainers import train_adaptive
+from wayhound.paths.trait_model import LinkPrior
 from wayhound.paths.traits import Keywords, shared_file_name, trait_concept
 from wayhound.site import Site
 from wayhound.store.model_files import load_model, save_model
@@ -315,6 +316,37 @@ def test_concepts_count_less_after_many_goals_unless_the_user_gave_keywords(mode
     asked = Adaptive(taught, Keywords.from_words(["staff"]))
     assert asked.prior_share == PRIOR_SHARE
     assert asked.trusts_names
+
+
+def test_links_named_like_goals_are_followed_where_the_lexicon_does_not_name_them(
+    model: AdaptiveModel,
+) -> None:
+    names = TaughtNames([["rentals"]] * 3, [["about"]] * 3)
+    no_prior = replace(model, names=names, prior=LinkPrior({}))
+    start = PAGES["http://s3.example/"]
+    links = [Link("http://s3.example/1", "Rental"), Link("http://s3.example/2", "About")]
+
+    def rise(lesson: LessonFacts) -> list[float]:
+        """Return by how much each link is rated higher than without names."""
+        scores = []
+        for taught in (
+            replace(no_prior, lesson=lesson),
+            replace(no_prior, lesson=lesson, names=TaughtNames()),
+        ):
+            scorer = Adaptive(taught)
+            scores.append(
+                [rated.score for rated in scorer.rate(scorer.read(scorer.start(SITE), start), links)]
+            )
+        return [named - plain for named, plain in zip(*scores, strict=True)]
+
+    trusted = replace(model.lesson, sites=3, named=0.0, name_trust=0.9)
+    assert rise(trusted)[0] > 0.2
+    assert rise(trusted)[1] == 0.0
+    assert rise(replace(trusted, named=0.9)) == [0.0, 0.0]
+    assert rise(replace(trusted, name_trust=0.1)) == [0.0, 0.0]
+    scorer = Adaptive(replace(no_prior, lesson=trusted))
+    reasons = scorer.why_link(scorer.read(scorer.start(SITE), start), links[0])
+    assert reasons[0][0] == "@like goals"
 
 
 def test_a_lesson_says_how_many_of_its_sites_showed_one_goal() -> None:

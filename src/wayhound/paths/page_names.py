@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from wayhound.page import Link
 from wayhound.paths.concepts import strip_accents
 from wayhound.paths.features import link_words
 from wayhound.paths.traits import MENU_WORDS, ReachedPage, name_parts, url_end_words
@@ -37,6 +38,16 @@ def page_names(reached: ReachedPage, *, use_urls: bool = True) -> tuple[str, ...
         texts.append(link_words(reached.link.text))
     if use_urls:
         texts.append(url_end_words(page.url))
+    return _short_names(texts)
+
+
+def link_names(link: Link, *, use_urls: bool = True) -> tuple[str, ...]:
+    """Return the short names of a page that is not fetched yet: the text of a link to it and the end of its address."""
+    texts = [link_words(link.text)]
+    return _short_names([*texts, url_end_words(link.url)] if use_urls else texts)
+
+
+def _short_names(texts: Iterable[Sequence[str]]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
             _fold(text)

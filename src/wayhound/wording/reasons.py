@@ -60,6 +60,7 @@ _STRUCTURE = {
     "#named so": "its title repeats the link to it",
     "#same folder": "the same folder as the page before",
     "#deeper": "a folder below the page before",
+    "@like goals": "its name is like those of the goals that were shown",
 }
 REASONS_SHOWN = 4
 _SHARES = ("no", "some", "many", "only")

@@ -1,9 +1,10 @@
 """The strategy `adaptive`: a path learner with a prior of web concepts, and goals recognised by three models.
 
 The path learner rates links by the path to them. Beside it is a prior: concepts that the taught links named, in any
-language. A link in a menu is met on every page; its path scores are averaged over these pages, where the path
-learner takes the best. Three models judge each page, and the outcomes revise the scores of links in the same list
-(`frontier.GroupMeans`). `report` returns the goals at any time.
+language; where these do not name the goals, links that are named like the taught goals. A link in a menu is met on
+every page; its path scores are averaged over these pages, where the path learner takes the best. Three models judge
+each page, and the outcomes revise the scores of links in the same list (`frontier.GroupMeans`). `report` returns the
+goals at any time.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from wayhound.learn.odds import log_odds
 from wayhound.media import PAGE
 from wayhound.page import Link, Page
 from wayhound.paths.model import ADAPTIVE_STRATEGY, AdaptiveModel
-from wayhound.paths.page_names import page_names
+from wayhound.paths.page_names import link_names, page_names
 from wayhound.paths.site_recognition import (
+    NAMED_LESSON,
     NO_ANSWERS,
     QUESTIONS_A_SITE,
     Answers,
@@ -48,6 +50,8 @@ from wayhound.site import Site
 PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
 FEW_GOALS, PRIOR_GOALS = 9, 20  # each goal shown beyond the few ones counts against a prior of so many
 PRIOR_SHARE_OF_ONE_SITE = 0.3  # the same after one taught site: its concepts may be chance
+# How far the names of taught goals tell them from other pages, for links with such names to be followed.
+TRUSTED_NAMES = 0.3
 # Weight of the mean score over all pages that have a link to the same target; the rest is that of the best of them.
 MEAN_SHARE = 0.25
 ENTRY_FACTOR = 2.0  # by which the name of a page recommends links into its own folder more than others
@@ -151,6 +155,8 @@ class Adaptive:
     prior_share: float = field(default=PRIOR_SHARE_OF_ONE_SITE, init=False)  # of a link's score
     # alone, where scores find no goal; one site's concepts may be chance, and after many goals the path knows better
     trusts_names: bool = field(init=False)
+    # where the lexicon does not name the goals, links named like the taught ones are recommended
+    follows_like_names: bool = field(init=False)
     # by URL: the sum of its scores over pages, their number, and the highest
     _link_scores: dict[str, tuple[float, int, float]] = field(default_factory=dict, init=False)
     _trait_numbers: dict[str, int] = field(default_factory=dict, init=False)
@@ -167,7 +173,9 @@ class Adaptive:
         self.trusts_names = self.prior_share >= PRIOR_SHARE / 2 and (
             self.model.lesson.sites > 1 or bool(self.keywords)
         )
-        self.recogniser = SiteRecogniser(self.model.lesson)
+        lesson = self.model.lesson
+        self.follows_like_names = lesson.named < NAMED_LESSON and lesson.name_trust >= TRUSTED_NAMES
+        self.recogniser = SiteRecogniser(lesson)
 
     @property
     def file_kinds(self) -> tuple[str, ...]:
@@ -233,7 +241,8 @@ class Adaptive:
         named = [
             0.0 if skipped else self._named(link, after) for link, skipped in zip(links, useless, strict=True)
         ]
-        share = self.prior_share if self.model.prior.weights or self.keywords else 0.0
+        has_prior = self.model.prior.weights or self.keywords or self.follows_like_names
+        share = self.prior_share if has_prior else 0.0
         scores = [
             0.0 if skipped else (1 - share) * rated.score + share * own
             for rated, own, skipped in zip(by_path, named, useless, strict=True)
@@ -253,7 +262,7 @@ class Adaptive:
         ]
 
     def _named(self, link: Link, after: _AfterPage) -> float:
-        """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, or by keywords.
+        """Return how far names recommend a link, in [0, 1]: by the lesson's concepts, by keywords, or by likeness.
 
         On a page that is named like a goal or like a list of goals, every link is recommended: it may be an entry. More
         so in the folder of the page: `members/ada/` is an entry of `members/`, and menus lead elsewhere.
@@ -266,7 +275,14 @@ class Adaptive:
             concepts = max(own * brevity, share * after.prior)
         if self.keywords:
             keywords = self.keywords.in_link(link, share * after.keywords)
-        return max(concepts, keywords)
+        return max(concepts, keywords, self._like_goals(link))
+
+    def _like_goals(self, link: Link) -> float:
+        """Return how far a link is named like the taught goals, in [0, 1]; 0 if other taught pages are more like it."""
+        if not self.follows_like_names:
+            return 0.0
+        match = self.model.names.match(link_names(link, use_urls=self.model.use_urls))
+        return self.model.lesson.name_trust * match.goals if match.contrast > 0 else 0.0
 
     def _is_useless_file(self, link: Link) -> bool:
         """Return True for a link to a file where only pages are goals: a file has no links either."""
@@ -319,10 +335,12 @@ class Adaptive:
         return sorted(reasons, key=lambda reason: (-abs(reason[1]), reason[0]))
 
     def why_link(self, reading: Reading, link: Link) -> list[Reason]:
-        """Return the concepts of a link that the lesson switched on, then its tokens by the path learner."""
+        """Return the concepts of a link that the lesson switched on, its likeness, then tokens by the path learner."""
         weights = self.model.prior.link_weights
         named = sorted(link_concepts(link, use_urls=self.model.use_urls) & weights.keys())
         concepts = [(f"@link {name}", self.prior_share * weights[name]) for name in named]
+        if like := self._like_goals(link):
+            concepts.append(("@like goals", self.prior_share * like))
         return [*concepts, *self.path_learner.why_link(reading.state.path, link)]
 
     def expected(self, state: State) -> tuple[str, float]:
