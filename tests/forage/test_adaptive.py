@@ -343,7 +343,7 @@ def test_links_named_like_goals_are_followed_where_the_lexicon_does_not_name_the
     assert rise(trusted)[0] > 0.2
     assert rise(trusted)[1] == 0.0
     assert rise(replace(trusted, named=0.9)) == [0.0, 0.0]
-    assert rise(replace(trusted, name_trust=0.1)) == [0.0, 0.0]
+    assert rise(replace(trusted, name_trust=0.0)) == [0.0, 0.0]
     scorer = Adaptive(replace(no_prior, lesson=trusted))
     reasons = scorer.why_link(scorer.read(scorer.start(SITE), start), links[0])
     assert reasons[0][0] == "@like goals"

@@ -21,6 +21,7 @@ from wayhound.text.words import words
 
 _RUNS = (2, 3, 4)  # lengths of the runs of characters that are compared
 _MIN_SITES = 3  # with goals, for names to count
+MIN_NAME_TRUST = 0.3  # below, names of goals are as good as any: titles of papers, names of persons
 _BEST_SITES = 3  # so many taught sites are enough to know a name: others may have another language
 _MAX_CACHED_NAMES = 1 << 12
 _ALIKE = str.maketrans("kqzyj", "ccsii")  # letters that languages choose differently in words of one origin
@@ -157,9 +158,9 @@ def learn_names(pages: Sequence[TaughtPage]) -> tuple[TaughtNames, float]:
     """Return the names in a lesson, and how far they tell goals of sites that were not taught, in [0, 1].
 
     Each taught site is compared with the others, as a new site will be: 1 if its goals are always more like their
-    goals than its other pages are (2 · area under the curve − 1, 0 if negative). Of one or two sites no names are kept:
-    that they agree may be chance. After one, departments were recognised worse with them, after two, contact pages in
-    other languages.
+    goals than its other pages are (2 · area under the curve − 1). Where that is low, as for titles of papers and names
+    of persons, no names are kept. Neither are those of one or two sites: that they agree may be chance. After one,
+    departments were recognised worse with them, after two, contact pages in other languages.
     """
     numbers = {site: number for number, site in enumerate(dict.fromkeys(site for site, _, _ in pages))}
     listed: dict[bool, list[dict[str, None]]] = {kind: [{} for _ in numbers] for kind in (True, False)}
@@ -172,4 +173,5 @@ def learn_names(pages: Sequence[TaughtPage]) -> tuple[TaughtNames, float]:
     for site, is_goal, names in pages:
         contrasts[is_goal].append(taught.match(names, without=numbers[site]).contrast)
     above = [(goal > other) - (goal < other) for goal in contrasts[True] for other in contrasts[False]]
-    return taught, max(0.0, sum(above) / len(above)) if above else 0.0
+    trust = sum(above) / len(above) if above else 0.0
+    return (taught, trust) if trust >= MIN_NAME_TRUST else (TaughtNames(), 0.0)

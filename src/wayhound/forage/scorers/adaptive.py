@@ -50,8 +50,6 @@ from wayhound.site import Site
 PRIOR_SHARE = 0.5  # of a link's score, if the lesson switched concepts on or the user gave keywords
 FEW_GOALS, PRIOR_GOALS = 9, 20  # each goal shown beyond the few ones counts against a prior of so many
 PRIOR_SHARE_OF_ONE_SITE = 0.3  # the same after one taught site: its concepts may be chance
-# How far the names of taught goals tell them from other pages, for links with such names to be followed.
-TRUSTED_NAMES = 0.3
 # Weight of the mean score over all pages that have a link to the same target; the rest is that of the best of them.
 MEAN_SHARE = 0.25
 ENTRY_FACTOR = 2.0  # by which the name of a page recommends links into its own folder more than others
@@ -174,7 +172,7 @@ class Adaptive:
             self.model.lesson.sites > 1 or bool(self.keywords)
         )
         lesson = self.model.lesson
-        self.follows_like_names = lesson.named < NAMED_LESSON and lesson.name_trust >= TRUSTED_NAMES
+        self.follows_like_names = lesson.named < NAMED_LESSON and lesson.name_trust > 0
         self.recogniser = SiteRecogniser(lesson)
 
     @property
