@@ -258,7 +258,7 @@ def wait_for_pages(folder: Path, start: str, wanted: int) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("sites", "mailto:x", "'mailto:x' is not a web address that can be fetched (the list, line 1)."),
+        ("sites", "mailto:x", "start page. Skipped 1 line without a usable web address: line 1 of the list."),
         ("sites", "", "at least one start page"),
         ("budget", "many", "is not a number"),
         ("budget", "0", "is not a number from 1"),
