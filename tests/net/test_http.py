@@ -209,7 +209,6 @@ def test_the_crawl_delay_of_robots_txt_comes_with_every_answer() -> None:
         "http://example.org:99999/",
         "http://example.org:port/",
         "http://example.org:0/",
-        "http://example.org:22/",
         "http://[::1/",
         "http://example.org\\@127.0.0.1/",
     ],
@@ -218,6 +217,13 @@ def test_the_crawl_delay_of_robots_txt_comes_with_every_answer() -> None:
 def test_what_is_no_url_to_fetch_is_not_fetched(url: str, respect_robots: bool) -> None:
     got = failed(url, HttpFetcher(allow_private=True, respect_robots=respect_robots, timeouts=PATIENT))
     assert (got.url, got.reason, got.sent) == (url, "bad_url", False)
+
+
+@pytest.mark.parametrize("respect_robots", [True, False])
+def test_a_port_of_another_service_is_not_asked(respect_robots: bool) -> None:
+    url = "http://example.org:22/"
+    got = failed(url, HttpFetcher(allow_private=True, respect_robots=respect_robots, timeouts=PATIENT))
+    assert (got.url, got.reason, got.sent) == (url, "refused_port", False)
 
 
 def test_a_name_that_cannot_be_looked_up_is_a_dns_failure() -> None:
