@@ -113,7 +113,8 @@
     const parts = [...document.querySelectorAll('main, section, div, ul, ol')].slice(0, 2000).filter((part) =>
       part.scrollHeight > part.clientHeight + 50 && /auto|scroll/.test(getComputedStyle(part).overflowY)).slice(0, 3);
     if (!parts.length && document.documentElement.scrollHeight <= window.innerHeight) return;
-    for (let round = 0; round < rounds && now() < end; round += 1) {
+    // On a busy machine the page may see the end a moment late: only the second round without more ends it.
+    for (let round = 0, quiet = 0; round < rounds && quiet < 2 && now() < end; round += 1) {
       remember();
       const before = size() + seen.size;
       window.scrollTo(0, document.documentElement.scrollHeight);
@@ -122,7 +123,7 @@
       await sleep(TICK);
       await settle(Math.max(0, Math.min(5000, end - now())));
       remember();
-      if (size() + seen.size <= before) break;
+      quiet = size() + seen.size <= before ? quiet + 1 : 0;
     }
     window.scrollTo(0, 0);
   };
