@@ -21,7 +21,7 @@ from wayhound.text.words import words
 
 _RUNS = (2, 3, 4)  # lengths of the runs of characters that are compared
 _MIN_SITES = 3  # with goals, for names to count
-MIN_NAME_TRUST = 0.3  # below, names of goals are as good as any: titles of papers, names of persons
+_MIN_TRUST = 0.3  # below, names of goals are as good as any: titles of papers, names of persons
 _BEST_SITES = 3  # so many taught sites are enough to know a name: others may have another language
 _MAX_CACHED_NAMES = 1 << 12
 _ALIKE = str.maketrans("kqzyj", "ccsii")  # letters that languages choose differently in words of one origin
@@ -174,4 +174,4 @@ def learn_names(pages: Sequence[TaughtPage]) -> tuple[TaughtNames, float]:
         contrasts[is_goal].append(taught.match(names, without=numbers[site]).contrast)
     above = [(goal > other) - (goal < other) for goal in contrasts[True] for other in contrasts[False]]
     trust = sum(above) / len(above) if above else 0.0
-    return (taught, trust) if trust >= MIN_NAME_TRUST else (TaughtNames(), 0.0)
+    return (taught, trust) if trust >= _MIN_TRUST else (TaughtNames(), 0.0)
